@@ -1,0 +1,84 @@
+"""One tree of errors. Each says what was asked and found, what to do next, and which exit code it means."""
+
+from collections.abc import Iterable
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """What a command tells the shell."""
+
+    DONE = 0
+    FAILED = 1
+    USAGE = 2
+    PARTIAL = 3
+    NOT_FOUND = 4
+    UNREACHABLE = 5
+    REFUSED = 6
+    BLOCKED = 7
+    FINDINGS = 8
+    TIMED_OUT = 124
+    INTERRUPTED = 130
+
+
+class MngrError(Exception):
+    """Something a user can act on: a message, a hint, an exit code."""
+
+    exit_code = ExitCode.FAILED
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class UsageError(MngrError):
+    """The words of the call are off: an option, an address, a filter, a config key."""
+
+    exit_code = ExitCode.USAGE
+
+
+class NotFoundError(MngrError):
+    """No such agent, host, snapshot or run."""
+
+    exit_code = ExitCode.NOT_FOUND
+
+
+class UnreachableError(MngrError):
+    """The machine or its provider is gone or silent; the command itself was never judged."""
+
+    exit_code = ExitCode.UNREACHABLE
+
+
+class RefusedError(MngrError):
+    """It could be done and must not: untrusted config, lost work, a taken name."""
+
+    exit_code = ExitCode.REFUSED
+
+
+class BlockedError(MngrError):
+    """Delivered but blocked, or the outcome cannot be known."""
+
+    exit_code = ExitCode.BLOCKED
+
+
+class TimedOutError(MngrError):
+    """A deadline passed."""
+
+    exit_code = ExitCode.TIMED_OUT
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """The known word a reader most likely meant, or None."""
+    from difflib import get_close_matches  # only on the way out of an error: 10 ms otherwise
+
+    found = get_close_matches(word, list(known), n=1, cutoff=0.6)
+    return found[0] if found else None
+
+
+def did_you_mean(word: str, known: Iterable[str], *, else_hint: str = "") -> str:
+    """A hint naming the nearest known word, or all of them when none is near."""
+    words = sorted(known)
+    close = nearest(word, words)
+    if close:
+        return f'did you mean "{close}"?'
+    return else_hint or (f"known: {', '.join(words)}" if words else "")

@@ -1,0 +1,90 @@
+"""This machine."""
+
+import os
+from collections.abc import Mapping, Sequence
+
+from mngr import process
+from mngr.errors import NotFoundError, UsageError
+from mngr.model.host import HostRef, HostSpec
+from mngr.process import CommandFailedError, Completed, LocalStream
+
+
+class LocalHost:
+    """Runs commands as our children and touches files directly."""
+
+    name = "local"
+    provider = "local"
+    shares_files = True
+
+    def __init__(self, host_dir: str) -> None:
+        self.dir = host_dir
+
+    def run(
+        self,
+        argv: Sequence[str],
+        *,
+        stdin: bytes = b"",
+        timeout_s: float = 60,
+        env: Mapping[str, str] | None = None,
+        cwd: str | None = None,
+    ) -> Completed:
+        try:
+            return process.run(argv, stdin=stdin, timeout_s=timeout_s, env=env, cwd=cwd)
+        except CommandFailedError as error:
+            return error.completed
+
+    def stream(
+        self, argv: Sequence[str], *, env: Mapping[str, str] | None = None, cwd: str | None = None
+    ) -> LocalStream:
+        return process.stream(argv, env=env, cwd=cwd)
+
+    def read(self, path: str) -> bytes:
+        with open(path, "rb") as file:
+            return file.read()
+
+    def write(self, path: str, data: bytes, mode: int = 0o600) -> None:
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        temporary = f"{path}.new.{os.getpid()}.{os.urandom(4).hex()}"
+        fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        try:
+            with open(fd, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fchmod(fd, mode)
+                os.fsync(fd)
+            os.replace(temporary, path)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+
+    def attach_argv(self, argv: Sequence[str]) -> tuple[str, ...]:
+        return tuple(argv)
+
+
+class LocalProvider:
+    """One host, `local`, always there."""
+
+    name = "local"
+    options: frozenset[str] = frozenset()
+
+    def __init__(self, host_dir: str) -> None:
+        self._host = LocalHost(host_dir)
+
+    def create(self, spec: HostSpec) -> LocalHost:
+        if spec.name not in ("", LocalHost.name):
+            raise UsageError(f'the local provider has one host, "local", and cannot make "{spec.name}"')
+        return self._host
+
+    def open(self, name: str) -> LocalHost:
+        if name not in ("", LocalHost.name, "localhost"):
+            raise NotFoundError(f'no host "{name}" on this machine', hint='this machine is "local"')
+        return self._host
+
+    def hosts(self) -> list[HostRef]:
+        return [HostRef()]
+
+    def stop(self, name: str) -> None:
+        raise UsageError("this machine is not mngr's to stop", hint="stop agents by name, or: mngr stop --all")
+
+    def destroy(self, name: str) -> None:
+        raise UsageError("this machine is not mngr's to destroy", hint="destroy agents by name")

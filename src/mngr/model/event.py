@@ -1,0 +1,43 @@
+"""An event: one fact in an agent's life, one line of its log."""
+
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+CREATING = "creating"
+CREATED = "created"
+STARTED = "started"
+EXITED = "exited"
+STOPPING = "stopping"
+STOPPED = "stopped"
+RENAMED = "renamed"
+LABELLED = "labelled"
+MESSAGE = "message"
+PROMPT_SUBMITTED = "prompt_submitted"
+TURN_ENDED = "turn_ended"
+NEEDS_INPUT = "needs_input"
+RESTORED = "restored"
+
+
+class Event(Struct, frozen=True):
+    """`at` is seconds since the epoch on the agent's host; `data` depends on the kind."""
+
+    at: float
+    kind: str
+    data: dict[str, Any] = {}
+
+
+def encode_event(event: Event) -> bytes:
+    return msgspec.json.encode(event)
+
+
+_decoder = msgspec.json.Decoder(Event)
+
+
+def decode_event(line: bytes) -> Event | None:
+    """The event, or None for a torn or foreign line: a log survives a bad line."""
+    try:
+        return _decoder.decode(line)
+    except msgspec.DecodeError:
+        return None

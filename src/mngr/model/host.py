@@ -1,0 +1,33 @@
+"""A host: where agents live."""
+
+from enum import StrEnum
+
+from msgspec import Struct
+
+
+class HostState(StrEnum):
+    RUNNING = "RUNNING"
+    STOPPED = "STOPPED"
+    UNREACHABLE = "UNREACHABLE"
+    DESTROYED = "DESTROYED"
+
+
+class HostRef(Struct, frozen=True):
+    """Names a host in records: who provides it and how it does."""
+
+    name: str = "local"
+    provider: str = "local"
+    state: HostState = HostState.RUNNING
+
+
+class HostSpec(Struct, frozen=True):
+    """What a provider is asked to make. An option it cannot honour is an error (see `Provider.options`)."""
+
+    name: str = ""
+    image: str = ""
+    cpus: float = 0
+    memory: str = ""
+    offline: bool = False
+    snapshot: str = ""
+    idle_timeout: str = ""
+    tags: dict[str, str] = {}

@@ -1,0 +1,105 @@
+"""Where things are under a host dir."""
+
+import hashlib
+
+from msgspec import Struct
+
+# sockaddr_un holds 108 bytes, 104 on some systems.
+_SOCKET_LIMIT = 100
+
+
+class AgentPaths(Struct, frozen=True):
+    """The files of one agent."""
+
+    dir: str
+
+    @property
+    def spec(self) -> str:
+        return f"{self.dir}/agent.json"
+
+    @property
+    def events(self) -> str:
+        return f"{self.dir}/events.jsonl"
+
+    @property
+    def fold(self) -> str:
+        return f"{self.dir}/fold.json"
+
+    @property
+    def run(self) -> str:
+        """The 0600 file with cwd, environment and argv: the only place an agent's secrets are."""
+        return f"{self.dir}/run.sh"
+
+    @property
+    def pid(self) -> str:
+        return f"{self.dir}/pid"
+
+    @property
+    def exit(self) -> str:
+        return f"{self.dir}/exit.json"
+
+    @property
+    def outbox(self) -> str:
+        return f"{self.dir}/outbox"
+
+    @property
+    def result(self) -> str:
+        return f"{self.dir}/outbox/result.json"
+
+    @property
+    def screen(self) -> str:
+        """The last screen, kept when a session ends."""
+        return f"{self.dir}/screen"
+
+    @property
+    def raw(self) -> str:
+        return f"{self.dir}/raw"
+
+    @property
+    def raw_times(self) -> str:
+        return f"{self.dir}/raw.tim"
+
+
+class HostPaths(Struct, frozen=True):
+    """The files of one host dir."""
+
+    dir: str
+
+    @property
+    def agents(self) -> str:
+        return f"{self.dir}/agents"
+
+    @property
+    def names(self) -> str:
+        """A link per agent name to its directory: making the link is what claims the name."""
+        return f"{self.dir}/names"
+
+    @property
+    def bell(self) -> str:
+        return f"{self.dir}/bell"
+
+    @property
+    def work(self) -> str:
+        return f"{self.dir}/work"
+
+    @property
+    def snapshots(self) -> str:
+        return f"{self.dir}/snapshots"
+
+    @property
+    def tmux(self) -> str:
+        return f"{self.dir}/tmux"
+
+    @property
+    def socket(self) -> str:
+        """The tmux socket; under /tmp when the host dir is too long for a socket's address."""
+        near = f"{self.tmux}/socket"
+        if len(near.encode()) <= _SOCKET_LIMIT:
+            return near
+        return f"/tmp/mngr-{hashlib.sha256(self.dir.encode()).hexdigest()[:16]}/socket"
+
+    def agent(self, agent_id: str) -> AgentPaths:
+        return AgentPaths(f"{self.agents}/{agent_id}")
+
+    def name(self, name: str) -> str:
+        return f"{self.names}/{name}"
