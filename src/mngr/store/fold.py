@@ -10,7 +10,7 @@ from mngr.model import event as kinds
 from mngr.model.event import Event, decode_event
 
 
-class Folded(Struct, frozen=True, omit_defaults=True):
+class Folded(Struct, frozen=True):
     """What a log says up to a byte offset. `offset` comes first: the probe reads it with the shell's own tools."""
 
     offset: int = 0
@@ -49,14 +49,13 @@ def fold(before: Folded, events: Iterable[Event]) -> Folded:
 
 
 def encode_fold(folded: Folded) -> bytes:
-    # `offset` must be there even when it is 0, and first.
-    return b'{"offset":%d,' % folded.offset + msgspec.json.encode(msgspec.structs.replace(folded, offset=0))[1:]
+    return msgspec.json.encode(folded)
 
 
 def decode_fold(data: bytes) -> Folded:
     """The fold, or a fresh one when the file is torn: the log has it all."""
     try:
-        return msgspec.json.decode(data.replace(b",}", b"}"), type=Folded)
+        return msgspec.json.decode(data, type=Folded)
     except msgspec.DecodeError:
         return Folded()
 

@@ -1,0 +1,61 @@
+"""The seam `AgentType` and its optional powers."""
+
+from collections.abc import Iterable
+from typing import Protocol, runtime_checkable
+
+from msgspec import Struct
+
+from mngr.hosts.protocol import Host
+from mngr.model.agent import AgentSpec
+from mngr.model.message import Receipt, Turn, Usage
+from mngr.store.probe import Evidence
+from mngr.store.state import Phase
+from mngr.tmux.pane import AgentPane
+
+
+class Command(Struct, frozen=True):
+    """What to run for an agent: argv, and environment on top of what every agent gets."""
+
+    argv: tuple[str, ...]
+    env: dict[str, str] = {}
+
+
+class AgentType(Protocol):
+    """What to type into tmux, and what the answer means. One object serves any number of agents."""
+
+    name: str
+
+    def prepare(self, agent: AgentSpec, host: Host) -> None:
+        """Puts what the program needs on the host, inside the agent's own directory. Twice is safe."""
+        ...
+
+    def command(self, agent: AgentSpec, host: Host) -> Command:
+        """What `run.sh` shall exec. Raises UsageError when the arguments make no sense for this type."""
+        ...
+
+    def phase(self, evidence: Evidence, now: float) -> Phase:
+        """What a living agent is doing. Only asked while its process lives; `now` is the host's clock."""
+        ...
+
+    def send(self, pane: AgentPane, message: bytes) -> Receipt:
+        """Hands over one message once, or refuses it before anything is sent."""
+        ...
+
+    def usage(self, agent: AgentSpec, host: Host) -> Usage:
+        """What it used so far, by its own records."""
+        ...
+
+
+@runtime_checkable
+class Transcribed(Protocol):
+    """A type that can tell its conversation."""
+
+    def transcript(self, agent: AgentSpec, host: Host) -> Iterable[Turn]: ...
+
+
+@runtime_checkable
+class Resumable(Protocol):
+    """A type whose conversation survives a stop: `start` runs this instead, and `clone` copies the conversation."""
+
+    def resume_command(self, agent: AgentSpec, host: Host) -> Command: ...
+    def copy_conversation(self, agent: AgentSpec, clone: AgentSpec, host: Host) -> None: ...

@@ -1,0 +1,130 @@
+"""A tmux server of our own per host dir: the user's server, sessions and keys are never touched."""
+
+import hashlib
+
+from mngr.store.paths import HostPaths
+from mngr.store.script import put, quote
+
+_CONF = """\
+set -s exit-empty off
+set -s escape-time 0
+set -g remain-on-exit on
+set -g remain-on-exit-format ""
+set -g update-environment ""
+set -g default-terminal screen-256color
+set -g history-limit 20000
+set -g status off
+set -g automatic-rename off
+set -g allow-rename off
+set -g set-titles off
+set -g base-index 0
+set -g pane-base-index 0
+set -g prefix None
+set -g prefix2 None
+unbind -a
+bind -n C-q detach-client
+set-hook -g pane-died "run-shell -b \\"sh #{q:@mngr_reap} #{q:@mngr_dir} #{pane_pid} '#{pane_dead_status}' \
+'#{pane_dead_signal}' #{q:@mngr_bell}\\""
+"""
+
+# $1 the agent's dir, $2 pid, $3 status, $4 signal, $5 bell. Another pane of the session may die too: only ours counts.
+_REAP = """\
+[ -d "$1" ] || exit 0
+{ read -r own rest <"$1/pid"; } 2>/dev/null
+[ "${own-}" = "$2" ] || exit 0
+at=$(date +%s)
+code=${3:-null} signal=null
+[ -n "$4" ] && code=null && signal="\\"SIG$(kill -l "$4" 2>/dev/null || echo "$4")\\""
+printf '{"pid":%s,"exit_code":%s,"signal":%s,"at":%s}\\n' "$2" "$code" "$signal" "$at" >"$1/exit.json.new.$$" &&
+  mv -f "$1/exit.json.new.$$" "$1/exit.json"
+printf '{"at":%s,"kind":"exited","data":{"exit_code":%s,"signal":%s}}\\n' "$at" "$code" "$signal" >>"$1/events.jsonl"
+printf '%s\\n' "$$ $at" >"$5.$$" && mv -f "$5.$$" "$5"
+"""
+
+_FD_LIMIT = 65536
+
+
+def tmux(paths: HostPaths, *arguments: str) -> tuple[str, ...]:
+    """The argv of a tmux command on our server; `-N` never starts a server, since that would inherit our environment."""
+    return ("tmux", "-N", "-S", paths.socket, *arguments)
+
+
+def tmux_sh(paths: HostPaths) -> str:
+    """The same as the start of a shell command."""
+    return f"tmux -N -S {quote(paths.socket)}"
+
+
+def attach_argv(paths: HostPaths, session: str, *, read_only: bool = False) -> tuple[str, ...]:
+    """What attaches a terminal to a session."""
+    flags = ("-r",) if read_only else ()
+    return ("tmux", "-u", "-S", paths.socket, "attach-session", *flags, "-t", f"={session}")
+
+
+def lock_functions(paths: HostPaths) -> str:
+    """sh functions around starting and ending the server. A lock whose holder is gone is taken over."""
+    lock = quote(f"{paths.tmux}/lock")
+    return f"""\
+mngr_lock() {{
+  n=0
+  until mkdir {lock} 2>/dev/null; do
+    n=$((n + 1)); holder=
+    {{ read -r holder <{lock}/pid; }} 2>/dev/null
+    if [ -n "$holder" ] && ! kill -0 "$holder" 2>/dev/null || [ "$n" -gt 500 ]; then rm -rf {lock}; n=0; fi
+    sleep 0.02
+  done
+  echo $$ >{lock}/pid
+}}
+mngr_unlock() {{ rm -rf {lock}; }}
+"""
+
+
+def start_function(paths: HostPaths) -> str:
+    """The sh function `mngr_server`, which starts our server with a clean environment unless it runs."""
+    conf = f"{paths.tmux}/{_named('conf', _CONF)}"
+    reap = f"{paths.tmux}/{_named('sh', _REAP)}"
+    socket_dir = quote(paths.socket.rpartition("/")[0])
+    return f"""\
+{lock_functions(paths)}
+mngr_server() {{
+  (umask 077; mkdir -p {quote(paths.tmux)} {socket_dir}) || return 1
+  [ -O {socket_dir} ] || {{ echo "{paths.socket.rpartition("/")[0]} belongs to someone else" >&2; return 1; }}
+  mngr_lock
+  if ! {tmux_sh(paths)} show-options -s exit-empty >/dev/null 2>&1; then
+    [ -e {quote(conf)} ] || {put(conf, _CONF)}
+    [ -e {quote(reap)} ] || {put(reap, _REAP)}
+    (cd / && ulimit -S -n {_FD_LIMIT} 2>/dev/null || ulimit -S -n "$(ulimit -H -n)"
+     cd / && exec env -i HOME="$HOME" PATH="$PATH" LANG="${{LANG:-C.UTF-8}}" TERM=xterm-256color SHELL=/bin/sh \\
+       tmux -S {quote(paths.socket)} -f {quote(conf)} start-server \\; \\
+       set-option -g @mngr_reap {quote(reap)} \\; set-option -g @mngr_bell {quote(paths.bell)}) </dev/null
+  fi
+  rc=$?
+  mngr_unlock
+  return $rc
+}}
+"""
+
+
+def end_if_empty(paths: HostPaths) -> str:
+    """Shell lines that end the server when no session is left, and wait until it is gone.
+
+    Asked and done inside the server, so that a session made meanwhile keeps it; a creation that comes too late
+    finds no server and starts one, behind the same lock.
+    """
+    return f"""\
+{lock_functions(paths)}
+mngr_lock
+server=$({tmux_sh(paths)} display-message -p '#{{pid}}' 2>/dev/null)
+if [ -n "$server" ]; then
+  {tmux_sh(paths)} if-shell -F '#{{S:x}}' '' kill-server >/dev/null 2>&1
+  n=0
+  while kill -0 "$server" 2>/dev/null && [ "$n" -lt 100 ] && ! {tmux_sh(paths)} has-session 2>/dev/null; do
+    n=$((n + 1)); sleep 0.01
+  done
+fi
+mngr_unlock
+"""
+
+
+def _named(ending: str, text: str) -> str:
+    """A file name that changes with its text, so that managers of two versions do not fight over one file."""
+    return f"mngr-{hashlib.sha256(text.encode()).hexdigest()[:8]}.{ending}"

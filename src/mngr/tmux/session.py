@@ -1,0 +1,130 @@
+"""Sessions: one per agent, window 0 runs the agent, made in one tmux call so that no output is lost."""
+
+from msgspec import Struct
+
+from mngr.errors import MngrError, RefusedError, UnreachableError
+from mngr.hosts.protocol import Host
+from mngr.model.agent import AgentSpec
+from mngr.store.paths import AgentPaths, HostPaths
+from mngr.store.script import READ_AND_RUN, encode, quote, words
+from mngr.tmux.recording import RAW_LIMIT, ensure_index_writer
+from mngr.tmux.server import end_if_empty, start_function, tmux_sh
+
+COLUMNS, ROWS = 200, 50
+
+NO_TMUX = 70
+TAKEN = 71
+
+
+class Launched(Struct, frozen=True):
+    """A session that runs: its process and, when that ended at once, how."""
+
+    pid: int
+    exit_json: bytes = b""
+    screen: str = ""
+
+
+def launch(host: Host, spec: AgentSpec, *, before: str = "", after: str = "") -> Launched:
+    """Starts the agent's session and looks until its program has settled or ended.
+
+    `before` and `after` are shell lines run around it in the same round trip. On failure no session is left.
+    """
+    paths = HostPaths(host.dir)
+    script = launch_script(paths, spec, before=before, after=after)
+    done = host.run(READ_AND_RUN, stdin=encode(script), timeout_s=60)
+    if done.code == NO_TMUX:
+        raise UnreachableError(f'host "{host.name}" has no tmux', hint="install it there: apt-get install tmux")
+    if done.code == TAKEN:
+        raise RefusedError(
+            f'a tmux session "{spec.session}" is there already', hint="its agent is gone? mngr gc removes it"
+        )
+    if done.code != 0:
+        raise MngrError(f'could not start "{spec.name}": {done.complaint}', hint="mngr doctor looks for the cause")
+    head, _, rest = done.stdout.partition(b"\n")
+    exit_json, _, screen = rest.partition(b"\n")
+    pid = head.split()[-1] if head.split() else b"0"
+    return Launched(int(pid), exit_json, screen.decode(errors="replace"))
+
+
+def launch_script(paths: HostPaths, spec: AgentSpec, *, before: str, after: str) -> str:
+    agent = paths.agent(spec.id)
+    return f"""\
+command -v tmux >/dev/null 2>&1 || exit {NO_TMUX}
+{start_function(paths)}
+D={quote(agent.dir)}
+{before}
+rm -f "$D/exit.json" "$D/pid"
+n=0
+until out=$({tmux_sh(paths)} {_new_session(agent, spec)} 2>&1 </dev/null); do
+  case $out in
+    *"duplicate session"*) exit {TAKEN} ;;
+    *"no server"*|*"error connecting"*|*"server exited"*|*"lost server"*|*"No such file"*) mngr_server || exit 1 ;;
+    *) echo "$out" >&2; exit 1 ;;
+  esac
+  n=$((n + 1))
+  [ "$n" -lt 50 ] || {{ echo "$out" >&2; exit 1; }}
+done
+{ensure_index_writer(paths) if spec.record else ""}
+{_settle()}
+echo "$pid"
+if [ -e "$D/exit.json" ]; then
+  cat "$D/exit.json"
+  {tmux_sh(paths)} capture-pane -p -t {quote(f"={spec.session}:")} 2>/dev/null
+else
+  echo
+fi
+{after}
+exit 0
+"""
+
+
+def _new_session(agent: AgentPaths, spec: AgentSpec) -> str:
+    target = quote(f"={spec.session}:")
+    size = f"-x {COLUMNS} -y {ROWS}"
+    parts = [
+        f"new-session -d -s {quote(spec.session)} -n agent {size} -c / {words('sh', agent.run, 'launch')}",
+        f"set-option -t {target} @mngr_id {spec.id}",
+        f"set-option -t {target} @mngr_dir {quote(agent.dir)}",
+        f"set-option -w -t {target} window-size manual",
+    ]
+    if spec.record:
+        sink = f"head -c {RAW_LIMIT} >>{quote(agent.raw)}; exec cat >/dev/null"
+        parts.append(f"pipe-pane -t {target} {quote(sink)}")
+    for name, command in spec.windows.items():
+        shell = words("sh", agent.run, "--", "sh", "-c", command)
+        parts.append(f"new-window -d -t {target} -n {quote(name)} -c / {shell}")
+    return " \\; ".join(parts)
+
+
+def _settle() -> str:
+    """Shell lines that wait until the program sleeps on two looks in a row, or ended, or 0.3 s are over.
+
+    A program that starts is busy; one that waits for something has come up. Without /proc: 0.1 s.
+    """
+    return """\
+n=0
+until [ -e "$D/pid" ] || [ -e "$D/exit.json" ] || [ "$n" -ge 500 ]; do n=$((n + 1)); sleep 0.005; done
+pid=0; { read -r pid rest <"$D/pid"; } 2>/dev/null
+n=0; calm=0
+while [ "$n" -lt 30 ] && [ "$calm" -lt 2 ] && [ ! -e "$D/exit.json" ]; do
+  stat=; { read -r stat </proc/$pid/stat; } 2>/dev/null
+  state=${stat##*) }
+  case $state in S*) calm=$((calm + 1)) ;; *) calm=0 ;; esac
+  [ -d /proc/self ] || [ "$n" -lt 10 ] || break
+  case $state in Z*|X*|'') [ -d /proc/self ] && n=$((n - 1)) && dead=$((${dead-0} + 1)) && [ "$dead" -gt 200 ] && break ;; esac
+  n=$((n + 1)); sleep 0.01
+done
+"""
+
+
+def kill_script(paths: HostPaths, sessions: list[tuple[str, AgentPaths]]) -> str:
+    """Shell lines that keep each session's last screen and end the session; the server goes with the last one."""
+    lines = []
+    for session, agent in sessions:
+        target, screen = quote(f"={session}:"), quote(agent.screen)
+        lines.append(
+            f"{tmux_sh(paths)} capture-pane -p -e -S - -t {target} >{screen}.new 2>/dev/null && "
+            f"mv -f {screen}.new {screen} || rm -f {screen}.new"
+        )
+        lines.append(f"{tmux_sh(paths)} kill-session -t {quote('=' + session)} 2>/dev/null")
+    return "\n".join(lines) + "\n" + end_if_empty(paths)

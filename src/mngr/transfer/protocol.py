@@ -1,0 +1,52 @@
+"""The seam `Transfer` and the records it speaks."""
+
+from typing import Protocol
+
+from msgspec import Struct
+
+from mngr.hosts.protocol import Host
+
+
+class Source(Struct, frozen=True):
+    """Where the work comes from, on this machine. `common_dir` is empty for a folder without git."""
+
+    path: str
+    common_dir: str = ""
+    head: str = ""
+    """The commit to start from; empty in a repository without commits."""
+    head_branch: str = ""
+    include_dirty: bool = False
+
+
+class Sent(Struct, frozen=True):
+    """What a transfer made on the host, so that it can be undone and brought back."""
+
+    work_dir: str
+    branch: str = ""
+    base_commit: str = ""
+    owns_work_dir: bool = False
+    owns_branch: bool = False
+    notes: tuple[str, ...] = ()
+
+
+class Brought(Struct, frozen=True):
+    """What came home: the branch in the source repository and where it stood before and after."""
+
+    branch: str
+    before: str
+    after: str
+    notes: tuple[str, ...] = ()
+
+
+class Transfer(Protocol):
+    """Two methods: `send` puts a working copy on the host or leaves nothing, `bring_back` fetches its commits."""
+
+    name: str
+
+    def send(self, source: Source, host: Host, work_dir: str, branch: str) -> Sent:
+        """Puts the source into `work_dir` on a new branch called `branch` (or `branch-2`, …, when that is taken)."""
+        ...
+
+    def bring_back(self, host: Host, work_dir: str, into: Source, branch: str) -> Brought:
+        """Fetches the work dir's HEAD into `branch` of the source repository, touching no checked-out file."""
+        ...
