@@ -1,5 +1,6 @@
 """The only module that starts a process: argv lists, own session, closed stdin, always a deadline."""
 
+import errno
 import os
 import select
 import signal
@@ -7,24 +8,34 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import BinaryIO, NamedTuple, NoReturn, Protocol, TypeVar
+from typing import BinaryIO, NamedTuple, NoReturn, Protocol, TypeVar, cast
 
-from mngr.errors import MngrError, TimedOutError
+from mngr.errors import MngrError, TimedOutError, UsageError
 
 T = TypeVar("T")
 
 _CHUNK = 1 << 16
+# No pipe holds more than this unless root raised the system's limit.
+_PIPE_MAX = 1 << 20
 # A grandchild that keeps the pipe open must not keep us: read what is there, then leave.
 _DRAIN_S = 0.25
-# Set by git for its hooks and by tmux for its panes; inherited, they would point our children at the wrong place.
+# Set by git for its hooks and by tmux for its panes; inherited, they would mislead our children.
 _STRAY = frozenset(
-    "TMUX TMUX_PANE GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_PREFIX GIT_COMMON_DIR GIT_OBJECT_DIRECTORY "
-    "GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_NAMESPACE GIT_QUARANTINE_PATH".split()
+    ("TMUX", "TMUX_PANE", "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR")
+    + ("GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE", "GIT_QUARANTINE_PATH")
+)
+# The program is there and cannot be started: shells call all of these 126.
+_NOT_RUNNABLE = frozenset(
+    (errno.EACCES, errno.ENOTDIR, errno.EISDIR, errno.ENOEXEC, errno.E2BIG, errno.ELOOP, errno.ENAMETOOLONG)
 )
 
 
+class OnlyEnv(dict[str, str]):
+    """The whole environment of a child; a plain mapping is added to ours."""
+
+
 class Completed(NamedTuple):
-    """How a command ended. `code` is negative for a signal, as in subprocess."""
+    """How a command ended. `code` is 128+n for a death by signal n, as a shell says it."""
 
     argv: tuple[str, ...]
     code: int
@@ -63,36 +74,38 @@ class Stream(Protocol):
     stdout: BinaryIO
     stderr: BinaryIO
 
-    def wait(self, timeout_s: float | None) -> int: ...
-    def kill(self) -> None: ...
+    def wait(self, timeout_s: float | None) -> int:
+        """The exit code, 128+n for a signal; TimedOutError at the deadline, and the command still runs."""
+        ...
+
+    def kill(self) -> None:
+        """Ends the command with its children and closes the pipes; safe at any time, and twice."""
+        ...
 
 
 class LocalStream:
     """A child of ours, leader of its own session."""
 
-    def __init__(self, child: "subprocess.Popen[bytes]") -> None:
-        assert child.stdin and child.stdout and child.stderr
-        self.stdin, self.stdout, self.stderr = child.stdin, child.stdout, child.stderr
-        self._child = child
+    def __init__(self, child: "subprocess.Popen[bytes]", name: str) -> None:
+        self.stdin, self.stdout, self.stderr = _pipes(child)
+        self._child, self._name = child, name
 
     def wait(self, timeout_s: float | None) -> int:
         try:
-            return self._child.wait(timeout_s)
+            return _exit_code(self._child.wait(timeout_s))
         except subprocess.TimeoutExpired:
-            raise TimedOutError(f"{_first(self._child.args)} did not end within {timeout_s} s") from None
+            raise TimedOutError(f"{self._name} did not end within {timeout_s} s") from None
 
     def kill(self) -> None:
         _kill_group(self._child)
         self._child.wait()
-        for pipe in (self.stdin, self.stdout, self.stderr):
-            try:
-                pipe.close()
-            except OSError:
-                pass
+        _close_pipes(self._child)
 
 
 def child_env(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     """Our environment for a child: without what git and tmux left in it, with `extra`."""
+    if isinstance(extra, OnlyEnv):
+        return dict(extra)
     env = {name: value for name, value in os.environ.items() if name not in _STRAY}
     env.update(extra or {})
     return env
@@ -108,31 +121,17 @@ def run(
 ) -> Completed:
     """Runs a command to its end and returns what it printed.
 
-    Raises TimedOutError at the deadline, with its whole process group killed, and CommandFailedError (127) when
-    there is no such program.
+    Raises TimedOutError at the deadline, with its whole process group killed, and CommandFailedError when the
+    program is missing (127) or cannot be started (126).
     """
-    child = _spawn(argv, env, cwd)
-    try:
-        out, err = _talk(child, stdin, time.monotonic() + timeout_s)
-    except BaseException as error:
-        _kill_group(child)
-        child.wait()
-        if isinstance(error, _DeadlineError):
-            raise TimedOutError(f"{' '.join(argv)[:200]} did not end within {timeout_s:g} s") from None
-        raise
-    finally:
-        for pipe in (child.stdin, child.stdout, child.stderr):
-            if pipe and not pipe.closed:
-                try:
-                    pipe.close()
-                except OSError:
-                    pass
-    return Completed(tuple(argv), child.returncode, out, err)
+    return _finish(_spawn(argv, env, cwd), argv, stdin, timeout_s)
 
 
-def stream(argv: Sequence[str], *, env: Mapping[str, str] | None = None, cwd: str | None = None) -> LocalStream:
+def stream(
+    argv: Sequence[str], *, env: Mapping[str, str] | None = None, cwd: str | None = None
+) -> LocalStream:
     """Starts a command and hands over its pipes; the caller waits for it or kills it."""
-    return LocalStream(_spawn(argv, env, cwd))
+    return LocalStream(_spawn(argv, env, cwd), _named(argv))
 
 
 def run_with_fds(
@@ -144,23 +143,22 @@ def run_with_fds(
     cwd: str | None = None,
 ) -> Completed:
     """Like `run`, with open descriptors handed to the child (git's `fd::` transport)."""
-    child = _spawn(argv, env, cwd, pass_fds=pass_fds)
-    try:
-        out, err = _talk(child, b"", time.monotonic() + timeout_s)
-    except BaseException as error:
-        _kill_group(child)
-        child.wait()
-        if isinstance(error, _DeadlineError):
-            raise TimedOutError(f"{argv[0]} did not end within {timeout_s:g} s") from None
-        raise
-    return Completed(tuple(argv), child.returncode, out, err)
+    return _finish(_spawn(argv, env, cwd, pass_fds=pass_fds), argv, b"", timeout_s)
 
 
-def start_detached(argv: Sequence[str], *, env: Mapping[str, str] | None = None, cwd: str | None = None) -> int:
+def start_detached(
+    argv: Sequence[str], *, env: Mapping[str, str] | None = None, cwd: str | None = None
+) -> int:
     """Starts a process that outlives us, silent and in its own session; returns its pid."""
     with open(os.devnull, "r+b") as null:
         child = subprocess.Popen(
-            list(argv), stdin=null, stdout=null, stderr=null, env=child_env(env), cwd=cwd, start_new_session=True
+            list(argv),
+            stdin=null,
+            stdout=null,
+            stderr=null,
+            env=child_env(env),
+            cwd=cwd,
+            start_new_session=True,
         )
     child.returncode = 0  # keeps Popen from warning that it still runs: that is the point
     return child.pid
@@ -170,7 +168,7 @@ def run_in_terminal(argv: Sequence[str], *, env: Mapping[str, str] | None = None
     """Lends our terminal to a command (an editor, an attached pane) and returns its exit code."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        return subprocess.run(list(argv), env=child_env(env), check=False).returncode
+        return _exit_code(subprocess.run(list(argv), env=child_env(env), check=False).returncode)
     finally:
         signal.signal(signal.SIGINT, before)
 
@@ -219,45 +217,60 @@ def _spawn(
         missing = cwd if cwd and not os.path.isdir(cwd) else argv[0]
         said = f"{missing}: {error.strerror}".encode()
         raise CommandFailedError(f"cannot run {argv[0]}", Completed(tuple(argv), 127, b"", said)) from None
-    except (PermissionError, NotADirectoryError) as error:
+    except ValueError:
+        raise UsageError("a command holds a NUL", hint="remove it: no program can be given one") from None
+    except OSError as error:
+        if error.errno not in _NOT_RUNNABLE:
+            raise
         said = f"{error.filename or argv[0]}: {error.strerror}".encode()
         raise CommandFailedError(f"cannot run {argv[0]}", Completed(tuple(argv), 126, b"", said)) from None
 
 
+def _finish(
+    child: "subprocess.Popen[bytes]", argv: Sequence[str], stdin: bytes, timeout_s: float
+) -> Completed:
+    """Sees a child to its end, or ends it with its group when that does not come."""
+    try:
+        out, err = _talk(child, stdin, time.monotonic() + timeout_s)
+    except BaseException as error:
+        _kill_group(child)
+        child.wait()
+        if isinstance(error, _DeadlineError):
+            raise TimedOutError(f"{_named(argv)} did not end within {timeout_s:g} s") from None
+        raise
+    finally:
+        _close_pipes(child)
+    return Completed(tuple(argv), _exit_code(child.returncode), out, err)
+
+
 def _talk(child: "subprocess.Popen[bytes]", stdin: bytes, deadline: float) -> tuple[bytes, bytes]:
     """Feeds stdin and collects both outputs until the child ended and its pipes are dry."""
-    assert child.stdin and child.stdout and child.stderr
-    heard: dict[int, list[bytes]] = {child.stdout.fileno(): [], child.stderr.fileno(): []}
-    out_fd, err_fd = heard
+    in_fd, out_fd, err_fd = (pipe.fileno() for pipe in _pipes(child))
+    heard: dict[int, list[bytes]] = {out_fd: [], err_fd: []}
     poller = select.poll()
-    for fd in heard:
+    for fd in (out_fd, err_fd, in_fd):
         os.set_blocking(fd, False)
-        poller.register(fd, select.POLLIN)
-    left = memoryview(stdin)
-    in_fd = child.stdin.fileno()
-    if left:
-        os.set_blocking(in_fd, False)
-        poller.register(in_fd, select.POLLOUT)
-    else:
-        child.stdin.close()
-    open_outputs, ended_at = set(heard), None
-    while open_outputs:
+        poller.register(fd, select.POLLOUT if fd == in_fd else select.POLLIN)
+    left, open_fds, leave_at = memoryview(stdin), {in_fd, out_fd, err_fd}, None
+    while open_fds:
+        if leave_at is None and child.poll() is not None:
+            # All that the child itself wrote is in the pipes by now: take it, however late we are.
+            for fd, into in heard.items():
+                _drain(fd, into, _PIPE_MAX)
+            leave_at = time.monotonic() + _DRAIN_S
         now = time.monotonic()
-        if ended_at is None and child.poll() is not None:
-            ended_at = now
-        if ended_at is not None and now - ended_at > _DRAIN_S:
-            break
-        if now > deadline:
+        if leave_at is None and now > deadline:
             raise _DeadlineError
-        for fd, _ in poller.poll(20 if ended_at is None else 5):
+        if leave_at is not None and now > leave_at:
+            break
+        for fd, _ in poller.poll(20 if leave_at is None else 5):
             if fd == in_fd:
-                left = _feed(child, left)
-                if not left:
-                    poller.unregister(in_fd)
-                    child.stdin.close()
-            elif not _drain(fd, heard[fd]):
+                left = _feed(fd, left)
+            if not left if fd == in_fd else not _drain(fd, heard[fd], _CHUNK):
                 poller.unregister(fd)
-                open_outputs.discard(fd)
+                open_fds.discard(fd)
+        if child.stdin and in_fd not in open_fds:
+            child.stdin.close()
     _reap(child, deadline)
     return b"".join(heard[out_fd]), b"".join(heard[err_fd])
 
@@ -269,25 +282,45 @@ def _reap(child: "subprocess.Popen[bytes]", deadline: float) -> None:
         raise _DeadlineError from None
 
 
-def _feed(child: "subprocess.Popen[bytes]", left: memoryview) -> memoryview:
-    assert child.stdin
+def _feed(fd: int, left: memoryview) -> memoryview:
+    """Writes what the pipe takes and returns the rest: nothing once the reader is gone."""
+    if not left:
+        return left
     try:
-        return left[os.write(child.stdin.fileno(), left[:_CHUNK]) :]
+        return left[os.write(fd, left[:_CHUNK]) :]
     except BlockingIOError:
         return left
     except BrokenPipeError:
         return memoryview(b"")
 
 
-def _drain(fd: int, into: list[bytes]) -> bool:
-    """Reads what is there; False at the end of the stream."""
-    try:
-        data = os.read(fd, _CHUNK)
-    except BlockingIOError:
-        return True
-    if data:
+def _drain(fd: int, into: list[bytes], limit: int) -> bool:
+    """Reads what is there, up to `limit`; False at the end of the stream."""
+    while limit > 0:
+        try:
+            data = os.read(fd, min(limit, _CHUNK))
+        except BlockingIOError:
+            return True
+        if not data:
+            return False
         into.append(data)
-    return bool(data)
+        limit -= len(data)
+    return True
+
+
+def _pipes(child: "subprocess.Popen[bytes]") -> tuple[BinaryIO, BinaryIO, BinaryIO]:
+    if child.stdin is None or child.stdout is None or child.stderr is None:
+        raise TypeError("the child was started without pipes")
+    return cast("BinaryIO", child.stdin), cast("BinaryIO", child.stdout), cast("BinaryIO", child.stderr)
+
+
+def _close_pipes(child: "subprocess.Popen[bytes]") -> None:
+    for pipe in (child.stdin, child.stdout, child.stderr):
+        try:
+            if pipe:
+                pipe.close()
+        except OSError:
+            pass
 
 
 def _kill_group(child: "subprocess.Popen[bytes]") -> None:
@@ -297,5 +330,11 @@ def _kill_group(child: "subprocess.Popen[bytes]") -> None:
         pass
 
 
-def _first(args: object) -> str:
-    return str(args[0]) if isinstance(args, list | tuple) else str(args)
+def _exit_code(returncode: int) -> int:
+    return returncode if returncode >= 0 else 128 - returncode
+
+
+def _named(argv: Sequence[str]) -> str:
+    """A command in an error message: printable, one line, not its whole program."""
+    line = " ".join(" ".join(argv).split())
+    return (line if len(line) <= 80 else line[:79] + "…").encode(errors="backslashreplace").decode()

@@ -4,9 +4,12 @@ import os
 from collections.abc import Mapping, Sequence
 
 from mngr import process
-from mngr.errors import NotFoundError, UsageError
+from mngr.errors import MngrError, NotFoundError, UsageError
 from mngr.model.host import HostRef, HostSpec
 from mngr.process import CommandFailedError, Completed, LocalStream
+
+# Stands in for a program that could not be started, so that a stream always has pipes and an exit code.
+_SAY_AND_EXIT = ("sh", "-c", 'printf "%s\\n" "$1" >&2; exit "$2"', "sh")
 
 
 class LocalHost:
@@ -36,13 +39,32 @@ class LocalHost:
     def stream(
         self, argv: Sequence[str], *, env: Mapping[str, str] | None = None, cwd: str | None = None
     ) -> LocalStream:
-        return process.stream(argv, env=env, cwd=cwd)
+        try:
+            return process.stream(argv, env=env, cwd=cwd)
+        except CommandFailedError as error:
+            return process.stream([*_SAY_AND_EXIT, error.completed.complaint, str(error.completed.code)])
 
     def read(self, path: str) -> bytes:
-        with open(path, "rb") as file:
-            return file.read()
+        try:
+            with open(path, "rb") as file:
+                return file.read()
+        except NotADirectoryError:
+            raise FileNotFoundError(path) from None
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            raise MngrError(f"cannot read {path}: {error.strerror}") from None
 
     def write(self, path: str, data: bytes, mode: int = 0o600) -> None:
+        try:
+            self._replace(path, data, mode)
+        except OSError as error:
+            raise MngrError(f"cannot write {path}: {error.strerror}") from None
+
+    def attach_argv(self, argv: Sequence[str]) -> tuple[str, ...]:
+        return tuple(argv)
+
+    def _replace(self, path: str, data: bytes, mode: int) -> None:
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
         temporary = f"{path}.new.{os.getpid()}.{os.urandom(4).hex()}"
         fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
@@ -56,9 +78,6 @@ class LocalHost:
         except BaseException:
             os.unlink(temporary)
             raise
-
-    def attach_argv(self, argv: Sequence[str]) -> tuple[str, ...]:
-        return tuple(argv)
 
 
 class LocalProvider:
@@ -84,7 +103,11 @@ class LocalProvider:
         return [HostRef()]
 
     def stop(self, name: str) -> None:
-        raise UsageError("this machine is not mngr's to stop", hint="stop agents by name, or: mngr stop --all")
+        self.open(name)
+        raise UsageError(
+            "this machine is not mngr's to stop", hint="stop agents by name, or: mngr stop --all"
+        )
 
     def destroy(self, name: str) -> None:
+        self.open(name)
         raise UsageError("this machine is not mngr's to destroy", hint="destroy agents by name")

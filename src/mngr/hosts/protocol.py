@@ -8,7 +8,12 @@ from mngr.process import Completed, Stream
 
 
 class Host(Protocol):
-    """A machine, or something that looks like one. "It is gone" is UnreachableError, never an exit code."""
+    """A machine, or something that looks like one; safe to use from many threads.
+
+    Arguments, names and values are exact (text as of `os.fsdecode`), never evaluated by a shell. Exit codes
+    are those a shell would show: 128+n for a death by signal n, 127 for a missing program, 126 for one that
+    cannot start. "The machine is gone" is UnreachableError, never an exit code. The rest is in `conformance/`.
+    """
 
     name: str
     provider: str
@@ -24,17 +29,21 @@ class Host(Protocol):
         env: Mapping[str, str] | None = None,
         cwd: str | None = None,
     ) -> Completed:
-        """Runs a command to its end; a missing program is exit code 127, a deadline TimedOutError."""
+        """Runs a command to its end; `env` adds to the host's own, a missing `cwd` is a failed command.
+
+        At the deadline the command is killed with its children and TimedOutError raised. A child left in the
+        background stays alive and holds nothing up, even when it kept the pipes.
+        """
         ...
 
     def stream(
         self, argv: Sequence[str], *, env: Mapping[str, str] | None = None, cwd: str | None = None
     ) -> Stream:
-        """Starts a command and hands over its pipes."""
+        """Starts a command and hands over its pipes; a missing program shows as 127 from `wait`."""
         ...
 
     def read(self, path: str) -> bytes:
-        """The whole file; FileNotFoundError when there is none."""
+        """The whole file; FileNotFoundError when there is none, MngrError when it cannot be read."""
         ...
 
     def write(self, path: str, data: bytes, mode: int = 0o600) -> None:
@@ -47,24 +56,39 @@ class Host(Protocol):
 
 
 class Provider(Protocol):
-    """Opens hosts. `options` names the fields of HostSpec it can honour; any other is refused before `create`."""
+    """Opens hosts. `options` names the fields of HostSpec it can honour; others are refused before `create`.
+
+    Made with one argument, this machine's host dir; what it must remember goes to `providers/<name>` below.
+    An unknown host name is NotFoundError in every method.
+    """
 
     name: str
     options: frozenset[str]
 
-    def create(self, spec: HostSpec) -> Host: ...
-    def open(self, name: str) -> Host:
-        """NotFoundError when there is no such host, UnreachableError when it does not answer or is stopped."""
+    def create(self, spec: HostSpec) -> Host:
+        """Makes a host, or leaves nothing; without a name it chooses one, a taken name is RefusedError."""
         ...
 
-    def hosts(self) -> Iterable[HostRef]: ...
-    def stop(self, name: str) -> None: ...
-    def destroy(self, name: str) -> None: ...
+    def open(self, name: str) -> Host:
+        """Finds a host, whoever made it; UnreachableError when it does not answer or is stopped."""
+        ...
+
+    def hosts(self) -> Iterable[HostRef]:
+        """The hosts there are, stopped ones too."""
+        ...
+
+    def stop(self, name: str) -> None:
+        """Ends all that runs there and keeps its files; twice is safe. UsageError where it makes no sense."""
+        ...
+
+    def destroy(self, name: str) -> None:
+        """Removes the host with all that is on it, running or not."""
+        ...
 
 
 @runtime_checkable
 class Startable(Protocol):
-    """A provider whose stopped hosts can be started again."""
+    """A provider whose stopped hosts can be started again, with their files; twice is safe."""
 
     def start(self, name: str) -> Host: ...
 
