@@ -71,7 +71,7 @@ class HostPaths(Struct, frozen=True):
 
     @property
     def names(self) -> str:
-        """A link per agent name to its directory: making the link is what claims the name."""
+        """A file per agent name that holds its id: making it, which only one can, is what claims the name."""
         return f"{self.dir}/names"
 
     @property

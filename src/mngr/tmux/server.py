@@ -41,6 +41,15 @@ printf '{"at":%s,"kind":"exited","data":{"exit_code":%s,"signal":%s}}\\n' "$at" 
 printf '%s\\n' "$$ $at" >"$5.$$" && mv -f "$5.$$" "$5"
 """
 
+# `kill -0` calls a zombie alive, and not every init reaps.
+_LIVES = """\
+mngr_lives() {
+  kill -0 "$1" 2>/dev/null || return 1
+  stat=; { read -r stat </proc/$1/stat; } 2>/dev/null
+  case $stat in *') Z '*|*') X '*) return 1 ;; esac
+}
+"""
+
 _FD_LIMIT = 65536
 
 
@@ -112,12 +121,13 @@ def end_if_empty(paths: HostPaths) -> str:
     """
     return f"""\
 {lock_functions(paths)}
+{_LIVES}
 mngr_lock
 server=$({tmux_sh(paths)} display-message -p '#{{pid}}' 2>/dev/null)
 if [ -n "$server" ]; then
   {tmux_sh(paths)} if-shell -F '#{{S:x}}' '' kill-server >/dev/null 2>&1
   n=0
-  while kill -0 "$server" 2>/dev/null && [ "$n" -lt 100 ] && ! {tmux_sh(paths)} has-session 2>/dev/null; do
+  while mngr_lives "$server" && [ "$n" -lt 100 ] && ! {tmux_sh(paths)} has-session 2>/dev/null; do
     n=$((n + 1)); sleep 0.01
   done
 fi

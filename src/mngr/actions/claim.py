@@ -1,0 +1,108 @@
+"""A claim: an agent's directory and name on a host, taken before anything else and given back on failure."""
+
+import msgspec
+
+from mngr.errors import MngrError, RefusedError
+from mngr.hosts.protocol import Host
+from mngr.model import event as kinds
+from mngr.model.agent import AgentSpec
+from mngr.model.event import Event
+from mngr.model.ids import random_name
+from mngr.store.paths import HostPaths
+from mngr.store.probe import ExitRecord
+from mngr.store.script import READ_AND_RUN, append, encode, put, quote, ring
+from mngr.tmux.server import tmux_sh
+from mngr.tmux.tree import end_trees
+from mngr.tmux.session import Launched, kill_script
+
+_TAKEN = 17
+_TRIES = 20
+_ISOLATED = ("unshare", "-U", "--map-current-user", "--pid", "--fork", "--kill-child", "--mount-proc")
+
+
+def claim(host: Host, spec: AgentSpec, *, is_auto_named: bool) -> AgentSpec:
+    """Makes the agent's directory and takes its name; an auto name that is taken is drawn again."""
+    for _ in range(_TRIES):
+        done = host.run(READ_AND_RUN, stdin=encode(_claim_script(HostPaths(host.dir), spec)))
+        if done.code == 0:
+            return spec
+        if done.code != _TAKEN:
+            raise MngrError(f"could not write to {host.dir} on {host.name}: {done.complaint}", hint="mngr doctor")
+        if not is_auto_named:
+            raise RefusedError(
+                f'an agent "{spec.name}" is there already',
+                hint=f"mngr connect {spec.name}, or create with --reuse or another name",
+            )
+        name = random_name()
+        spec = msgspec.structs.replace(
+            spec,
+            name=name,
+            work_dir=spec.work_dir.replace(spec.name, name),
+            branch=spec.branch.replace(spec.name, name),
+        )
+    raise MngrError("found no free name", hint="name the agent yourself")
+
+
+def take_name(paths: HostPaths, name: str, agent_id: str) -> str:
+    """Shell lines that claim a name, or exit 17. A name whose agent is gone is free."""
+    file = quote(paths.name(name))
+    return f"""\
+take() {{ (set -C; printf '%s\\n' {agent_id} >{file}) 2>/dev/null; }}
+take || {{
+  owner=; read -r owner <{file}
+  [ -n "$owner" ] && [ -d {quote(paths.agents)}/"$owner" ] && exit {_TAKEN}
+  rm -f {file}; take || exit {_TAKEN}
+}}"""
+
+
+def release(host: Host, spec: AgentSpec) -> None:
+    """Removes the agent's directory and gives its name back. Twice is safe."""
+    paths = HostPaths(host.dir)
+    script = f"{drop_name(paths, spec.name, spec.id)}\nrm -rf {quote(paths.agent(spec.id).dir)}\n{ring(paths.bell)}\n"
+    host.run(READ_AND_RUN, stdin=encode(script)).check(f"removing {spec.id}")
+
+
+def drop_name(paths: HostPaths, name: str, agent_id: str) -> str:
+    """Shell lines that give a name back, if it is this agent's."""
+    file = quote(paths.name(name))
+    return f'owner=; {{ read -r owner <{file}; }} 2>/dev/null; [ "$owner" != {agent_id} ] || rm -f {file}'
+
+
+def end_session(host: Host, spec: AgentSpec) -> None:
+    """Ends the agent's session if it is really its own."""
+    end_trees(host, [spec.id], grace_s=1)
+    paths = HostPaths(host.dir)
+    own = f"{tmux_sh(paths)} list-sessions -F '#{{session_name}} #{{@mngr_id}}' 2>/dev/null"
+    script = f"{own} | grep -qxF {quote(f'{spec.session} {spec.id}')} || exit 0\n"
+    script += kill_script(paths, [(spec.session, paths.agent(spec.id))])
+    host.run(READ_AND_RUN, stdin=encode(script)).check(f"ending session {spec.session}")
+
+
+def exit_code(launched: Launched) -> int | None:
+    """The code of a program that ended at once; None while it lives or when a signal ended it."""
+    if not launched.exit_json:
+        return None
+    try:
+        return msgspec.json.decode(launched.exit_json, type=ExitRecord).exit_code
+    except msgspec.DecodeError:
+        return None
+
+
+def isolated(argv: tuple[str, ...], how: str) -> tuple[str, ...]:
+    """The command, in a pid namespace of its own when asked: nothing it starts can outlive it."""
+    return (*_ISOLATED, *argv) if how == "pid" else argv
+
+
+def _claim_script(paths: HostPaths, spec: AgentSpec) -> str:
+    agent = paths.agent(spec.id)
+    return f"""\
+umask 077
+D={quote(agent.dir)}
+mkdir -p {quote(paths.agents)} {quote(paths.names)} {quote(paths.work)} || exit 1
+mkdir "$D" "$D/outbox" || exit 1
+trap '[ "$?" = 0 ] || rm -rf "$D"' EXIT
+{put(agent.spec, msgspec.json.encode(spec).decode())} || exit 1
+{append(agent.events, Event(spec.created_at, kinds.CREATING))} || exit 1
+{take_name(paths, spec.name, spec.id)}
+exit 0
+"""

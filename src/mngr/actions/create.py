@@ -1,0 +1,349 @@
+"""`create`: a work dir, a host if asked for, and a running agent; or nothing at all."""
+
+import os
+import time
+from typing import Unpack
+
+import msgspec
+from msgspec import Struct
+
+from mngr import registry
+from mngr.actions import claim
+from mngr.actions.create_spec import HOST_FIELDS, CreateFields, CreateSpec, create_spec, with_defaults
+from mngr.actions.environment import asked_env, base_env, told_env
+from mngr.actions.manager import Manager, default_manager
+from mngr.actions.message import deliver
+from mngr.actions.rows import look_at, this_process
+from mngr.actions.undo import Undo
+from mngr.agents.protocol import AgentType
+from mngr.errors import BlockedError, MngrError, RefusedError, UnreachableError, UsageError
+from mngr.hosts.protocol import Host, Provider, shares_files
+from mngr.model import event as kinds
+from mngr.model.address import Address
+from mngr.model.agent import Agent, AgentSpec, AgentState, Change
+from mngr.model.event import Event
+from mngr.model.host import HostSpec
+from mngr.model.ids import check_name, new_agent_id, random_name, slug
+from mngr.model.message import Delivery
+from mngr.store.paths import HostPaths
+from mngr.store.runfile import RunFile, check_argv, run_file_text
+from mngr.store.script import append, put, ring
+from mngr.tmux.session import Launched, launch
+from mngr.transfer.discard import discard
+from mngr.transfer.files import push_files
+from mngr.transfer.protocol import Sent, Source, Transfer
+from mngr.transfer.source import DEFAULT_BRANCH, dirty_summary, find_source, parse_branch_option
+
+_SETUP_DEADLINE_S = 1800
+# What sh answers when it could not exec the program: nothing ran, so nothing is worth keeping.
+_CANNOT_START = (72, 73, 126, 127)
+
+
+class AgentDiedError(MngrError):
+    """The program ended with a failure right after its start. The agent is kept, as DONE, with its evidence."""
+
+    def __init__(self, change: Change, message: str, hint: str) -> None:
+        super().__init__(message, hint=hint)
+        self.change = change
+
+
+class Plan(Struct, frozen=True):
+    """Everything decided before anything is touched."""
+
+    spec: CreateSpec
+    address: Address
+    agent_type: AgentType
+    transfer: str
+    source: Source | None
+    branch: str
+    env: dict[str, str]
+    notes: tuple[str, ...] = ()
+
+
+def create(
+    spec: CreateSpec | str = "", *, manager: Manager | None = None, **fields: Unpack[CreateFields]
+) -> Change:
+    """Makes an agent and starts it, or leaves nothing behind.
+
+    Raises AgentDiedError when its program ends with a failure at once; every other error means that nothing is left.
+    """
+    manager = default_manager(manager)
+    asked = spec if isinstance(spec, CreateSpec) else create_spec(_as_keys({"name": spec, **fields}))
+    plan = make_plan(asked, manager)
+    reused = _reuse(plan, manager) if plan.spec.reuse else None
+    if reused:
+        return reused
+    with Undo() as undo:
+        host, owns_host = _host(plan, manager, undo)
+        made, launched = _make(plan, host, owns_host, manager, undo)
+        undo.keep()
+    return _finish(plan, made, launched, host, manager)
+
+
+def make_plan(asked: CreateSpec, manager: Manager) -> Plan:
+    """Decides everything that can be known beforehand, so that bad input touches nothing."""
+    spec = _with_template(asked, manager)
+    address = manager.address(spec.name)
+    provider = address.provider or spec.provider or ("" if address.host else "local")
+    if spec.provider and address.provider and spec.provider != address.provider:
+        raise UsageError(f'address "{spec.name}" and --provider {spec.provider} name two providers')
+    address = msgspec.structs.replace(address, provider=provider)
+    agent_type = _agent_type(spec, manager)
+    check_argv(spec.args)
+    env = asked_env(manager.env, spec.pass_env, [os.path.join(manager.cwd, f) for f in spec.env_file], spec.env)
+    if spec.isolate not in ("", "pid"):
+        raise UsageError(f'--isolate "{spec.isolate}" is unknown', hint="the only isolation is: pid")
+    source, transfer = _source_and_transfer(spec, address, manager)
+    notes = _dirty_notes(source) if source and transfer in ("worktree", "mirror") else ()
+    return Plan(spec, address, agent_type, transfer, source, spec.branch or DEFAULT_BRANCH, env, notes)
+
+
+def _as_keys(fields: dict[str, object]) -> dict[str, object]:
+    return {"from" if key == "source" else key: value for key, value in fields.items()}
+
+
+def _with_template(spec: CreateSpec, manager: Manager) -> CreateSpec:
+    if not spec.template:
+        return spec
+    table = manager.config.section(f"templates.{spec.template}")
+    if not table:
+        known = sorted(manager.config.section("templates"))
+        raise UsageError(f'no template "{spec.template}"', hint=f"known: {', '.join(known) or 'none'}")
+    return with_defaults(spec, create_spec({key.replace("-", "_"): value for key, value in table.items()}))
+
+
+def _agent_type(spec: CreateSpec, manager: Manager) -> AgentType:
+    if spec.type:
+        return manager.agent_type(spec.type)
+    if not spec.args:
+        raise UsageError("what should the agent run?", hint="name a type, or a program: mngr create NAME -- PROGRAM ARGS")
+    return manager.agent_type("command")
+
+
+def _source_and_transfer(spec: CreateSpec, address: Address, manager: Manager) -> tuple[Source | None, str]:
+    """Where the work comes from and how it travels: here a worktree, elsewhere a mirror, a plain folder as it is."""
+    is_local = address.provider == "local" and address.host in ("", "local", "localhost")
+    wanted = registry.transfer_name(spec.transfer) if spec.transfer else ""
+    base = parse_branch_option(spec.branch or DEFAULT_BRANCH, "x").base
+    source = find_source(os.path.join(manager.cwd, spec.source), base=base, include_dirty=spec.include_dirty)
+    if wanted:
+        return source, wanted
+    if source.common_dir:
+        return source, "worktree" if is_local else "mirror"
+    return source, "none" if is_local else "copy"
+
+
+def _dirty_notes(source: Source) -> tuple[str, ...]:
+    if source.include_dirty or not source.common_dir:
+        return ()
+    summary = dirty_summary(source)
+    return (f"not brought along: {summary} (--include-dirty brings them)",) if summary else ()
+
+
+def _reuse(plan: Plan, manager: Manager) -> Change | None:
+    from mngr.actions.start import start
+    from mngr.actions.targets import resolve
+
+    if not plan.address.name:
+        raise UsageError("--reuse needs a name", hint="mngr create NAME --reuse …")
+    found = resolve(manager, [plan.address.name]).rows
+    if not found:
+        return None
+    agent = found[0].agent
+    if agent.state in (AgentState.STOPPED, AgentState.DONE):
+        return start(agent, manager=manager)
+    return Change(agent, changed=False, notes=("it was there already",))
+
+
+def _host(plan: Plan, manager: Manager, undo: Undo) -> tuple[Host, bool]:
+    """The host to create on; a new one is taken back on failure."""
+    address, spec = plan.address, plan.spec
+    if address.provider == "local" or not (address.wants_new_host or address.provider):
+        host = manager.open_host(address.host, address.provider)
+        _refuse_options(spec, manager.provider(host.provider))
+        return host, False
+    provider = manager.provider(address.provider)
+    _refuse_options(spec, provider)
+    if address.host and any(ref.name == address.host for ref in provider.hosts()):
+        return provider.open(address.host), False
+    os.makedirs(f"{manager.host_dir}/providers/{address.provider}", mode=0o700, exist_ok=True)
+    name = address.host or f"{slug(address.name, 40) or random_name()}-{os.urandom(2).hex()}"
+    undo.push(f"host {name}", lambda: provider.destroy(name))
+    host = provider.create(HostSpec(name=name, **{field: getattr(spec, field) for field in HOST_FIELDS}))
+    return host, True
+
+
+def _refuse_options(spec: CreateSpec, provider: Provider) -> None:
+    for field in HOST_FIELDS:
+        if field == "snapshot" and provider.name == "local":
+            continue
+        if getattr(spec, field) and field not in provider.options:
+            option = "--" + field.replace("_", "-")
+            raise UsageError(
+                f'provider "{provider.name}" cannot honour {option}',
+                hint=f"leave it out, or choose a provider that can; it knows: {', '.join(sorted(provider.options)) or 'none'}",
+            )
+
+
+def _make(plan: Plan, host: Host, owns_host: bool, manager: Manager, undo: Undo) -> tuple[AgentSpec, Launched]:
+    first = _first_spec(plan, host, owns_host, manager)
+    manager.hook("before_create", agent=first)
+    undo.push(f"agent {first.id}", lambda: claim.release(host, first))
+    spec = claim.claim(host, first, is_auto_named=not plan.address.name)
+    sent = _send(plan, host, spec, undo)
+    spec = msgspec.structs.replace(
+        spec,
+        work_dir=sent.work_dir,
+        branch=sent.branch,
+        base_commit=sent.base_commit,
+        owns_work_dir=sent.owns_work_dir,
+        owns_branch=sent.owns_branch,
+    )
+    _upload(plan, host, spec, manager)
+    run = _run_file(plan, host, spec, manager)
+    _set_up(plan, host, spec, run)
+    undo.push(f"session {spec.session}", lambda: claim.end_session(host, spec))
+    launched = _launch(host, spec, run)
+    if _could_not_start(launched):
+        raise MngrError(
+            f'"{spec.name}" could not be started: {_last_words(launched) or run.argv[0]}',
+            hint=f"is {run.argv[0]} installed, and on the PATH of its host?",
+        )
+    return spec, launched
+
+
+def _first_spec(plan: Plan, host: Host, owns_host: bool, manager: Manager) -> AgentSpec:
+    asked, source = plan.spec, plan.source
+    agent_id, name = new_agent_id(), check_name(plan.address.name or random_name())
+    default_dir = f"{HostPaths(host.dir).work}/{name}-{agent_id[6:12]}"
+    return AgentSpec(
+        id=agent_id,
+        name=name,
+        type=plan.agent_type.name,
+        argv=asked.args,
+        work_dir=plan.address.path or default_dir,
+        created_at=time.time(),
+        labels=asked.labels,
+        project=asked.project or (os.path.basename(source.path) if source else ""),
+        branch=parse_branch_option(plan.branch, name).new if source and source.common_dir else "",
+        base_commit=source.head if source else "",
+        source=source.path if source else "",
+        source_machine=os.uname().nodename,
+        transfer=plan.transfer,
+        owns_work_dir=plan.transfer != "none",
+        owns_branch=plan.transfer == "worktree",
+        owns_host=owns_host,
+        prefix=manager.prefix,
+        record=asked.record,
+        isolate=asked.isolate,
+        windows=asked.windows,
+        creator=this_process(),
+    )
+
+
+def _send(plan: Plan, host: Host, spec: AgentSpec, undo: Undo) -> Sent:
+    transfer: Transfer = registry.load(registry.TRANSFERS, plan.transfer)()
+    assert plan.source
+    if plan.transfer == "worktree" and not shares_files(host):
+        raise UsageError(
+            f'a worktree cannot live on host "{host.name}": it shares no files with this machine',
+            hint="use --transfer mirror, the default there",
+        )
+    sent = transfer.send(plan.source, host, spec.work_dir, spec.branch)
+    undo.push(f"work dir {sent.work_dir}", lambda: discard(host, sent, plan.source, plan.transfer))
+    return sent
+
+
+def _upload(plan: Plan, host: Host, spec: AgentSpec, manager: Manager) -> None:
+    for pair in plan.spec.upload:
+        local, colon, remote = pair.rpartition(":")
+        if not colon or not local or not remote:
+            raise UsageError(f'--upload "{pair}" is not LOCAL:REMOTE', hint="REMOTE is relative to the agent's work dir")
+        path = os.path.join(manager.cwd, local)
+        push_files([path], host, os.path.join(spec.work_dir, remote))
+
+
+def _run_file(plan: Plan, host: Host, spec: AgentSpec, manager: Manager) -> RunFile:
+    plan.agent_type.prepare(spec, host)
+    command = plan.agent_type.command(spec, host)
+    argv = claim.isolated(command.argv, spec.isolate)
+    base = base_env(manager.env) if shares_files(host) else {}
+    env = {**base, **command.env, **plan.env, **told_env(spec, host.dir)}
+    return RunFile(cwd=spec.work_dir, argv=argv, env=env)
+
+
+def _set_up(plan: Plan, host: Host, spec: AgentSpec, run: RunFile) -> None:
+    if not plan.spec.setup:
+        return
+    paths = HostPaths(host.dir).agent(spec.id)
+    host.write(paths.run, run_file_text(run, paths).encode("utf-8", "surrogateescape"))
+    done = host.run(["sh", paths.run, "--", "sh", "-c", plan.spec.setup], timeout_s=_SETUP_DEADLINE_S)
+    if done.code != 0:
+        raise MngrError(
+            f'setup of "{spec.name}" failed with exit code {done.code}: {done.complaint[-2000:]}',
+            hint=f"try it by hand: {plan.spec.setup}",
+        )
+
+
+def _launch(host: Host, spec: AgentSpec, run: RunFile) -> Launched:
+    paths = HostPaths(host.dir)
+    agent = paths.agent(spec.id)
+    final = msgspec.structs.replace(spec, creator=None)
+    before = "\n".join(
+        (
+            put(agent.run, run_file_text(run, agent)) + " || exit 1",
+            put(agent.spec, msgspec.json.encode(final).decode()) + " || exit 1",
+            append(agent.events, Event(time.time(), kinds.STARTED)) + " || exit 1",
+        )
+    )
+    after = append(agent.events, Event(time.time(), kinds.CREATED)) + "\n" + ring(paths.bell)
+    return launch(host, spec, before=before, after=after)
+
+
+def _could_not_start(launched: Launched) -> bool:
+    return claim.exit_code(launched) in _CANNOT_START
+
+
+def _last_words(launched: Launched) -> str:
+    return launched.screen.strip()[-2000:]
+
+
+def _finish(plan: Plan, spec: AgentSpec, launched: Launched, host: Host, manager: Manager) -> Change:
+    agent = look_again(host, spec.id, manager)
+    notes = plan.notes + _branch_notes(plan, spec)
+    change = Change(agent, changed=True, notes=notes)
+    if launched.exit_json and (agent.exit_code or agent.signal):
+        how = agent.signal or f"exit code {agent.exit_code}"
+        said = _last_words(launched)
+        raise AgentDiedError(
+            change,
+            f'"{agent.name}" ended right after its start with {how}' + (f":\n{said}" if said else ""),
+            hint=f"it is kept as {agent.state}; mngr destroy {agent.name} removes it",
+        )
+    manager.hook("after_create", agent=agent)
+    if plan.spec.message:
+        receipt = deliver(host, spec, plan.spec.message.encode("utf-8", "surrogateescape"), manager)
+        if receipt.status in (Delivery.BLOCKED, Delivery.UNKNOWN):
+            raise BlockedError(
+                f'"{agent.name}" runs, but its message is {receipt.status}: {receipt.why}',
+                hint=f"look at it: mngr capture {agent.name}",
+            )
+    return change
+
+
+def _branch_notes(plan: Plan, spec: AgentSpec) -> tuple[str, ...]:
+    wanted = parse_branch_option(plan.branch, spec.name).new
+    if spec.branch and spec.branch != wanted:
+        return (f"branch {wanted} was taken: it works on {spec.branch}",)
+    return ()
+
+
+def look_again(host: Host, agent_id: str, manager: Manager) -> Agent:
+    """The agent as it is now."""
+    rows = look_at(host, manager, agent_glob=agent_id)
+    if not rows:
+        raise UnreachableError(f"{agent_id} is not on {host.name} any more")
+    return rows[0].agent
+
+
+__all__ = ["AgentDiedError", "CreateSpec", "Plan", "RefusedError", "create", "make_plan"]

@@ -1,0 +1,83 @@
+"""`destroy`: ends an agent and removes exactly its own things; commits that live nowhere else are kept."""
+
+import os
+from collections.abc import Sequence
+
+import msgspec
+
+from mngr.actions.claim import drop_name
+from mngr.actions.manager import Manager, default_manager
+from mngr.actions.many import run_many
+from mngr.actions.rows import Row, look_at
+from mngr.actions.stop import by_host, stop_rows
+from mngr.actions.targets import resolve_one
+from mngr.errors import MngrError, UsageError
+from mngr.model.agent import Agent, AgentSpec, AgentState, Change
+from mngr.store.paths import HostPaths
+from mngr.store.script import READ_AND_RUN, encode, quote, ring
+from mngr.transfer.discard import discard
+from mngr.transfer.protocol import Sent, Source
+from mngr.transfer.source import find_source
+
+_GRACE_S = 2.0
+_JOBS = 4
+
+
+def destroy(agents: Agent | str | Sequence[Agent | str], *, manager: Manager | None = None) -> list[Change]:
+    """Removes agents: processes, session, work dir, branch (unless it has commits of its own), state."""
+    manager = default_manager(manager)
+    wanted = [agents] if isinstance(agents, Agent | str) else agents
+    return destroy_rows([resolve_one(manager, agent) for agent in wanted], manager=manager)
+
+
+def destroy_rows(rows: Sequence[Row], *, manager: Manager) -> list[Change]:
+    """The same for agents already looked at. An agent whose work cannot be removed stays, and the error says why."""
+    last = {change.agent.id: change.agent for change in stop_rows(rows, grace_s=_GRACE_S, manager=manager)}
+    changes: dict[str, Change] = {}
+    failed: list[MngrError] = []
+    for row, outcome in run_many(rows, discard_work, _JOBS):
+        if isinstance(outcome, MngrError):
+            failed.append(outcome)
+        else:
+            agent = msgspec.structs.replace(last[row.agent.id], attach=(), session="")
+            changes[row.agent.id] = Change(agent, changed=True, notes=outcome)
+    _forget([row for row in rows if row.agent.id in changes], manager)
+    for change in changes.values():
+        manager.hook("after_destroy", agent=change.agent)
+    if failed:
+        raise failed[0]
+    return [changes[row.agent.id] for row in rows]
+
+
+def discard_work(row: Row) -> tuple[str, ...]:
+    """Removes what the agent's transfer made; says what was kept."""
+    spec = row.evidence.spec
+    if spec is None:
+        return ("its record was unreadable: a work dir or branch of it may be left; see mngr gc",)
+    sent = Sent(spec.work_dir, spec.branch, spec.base_commit, spec.owns_work_dir, spec.owns_branch)
+    return discard(row.host, sent, source_of(spec), spec.transfer)
+
+
+def source_of(spec: AgentSpec) -> Source | None:
+    """The source repository, when it is on this machine and still there."""
+    if not spec.source or spec.source_machine != os.uname().nodename or not os.path.isdir(spec.source):
+        return None
+    try:
+        return find_source(spec.source)
+    except UsageError:
+        return None
+
+
+def _forget(rows: Sequence[Row], manager: Manager) -> None:
+    for host, group in by_host(rows):
+        paths = HostPaths(host.dir)
+        lines = [drop_name(paths, row.agent.name, row.agent.id) for row in group]
+        lines += [f"rm -rf {quote(paths.agent(row.agent.id).dir)} || exit 1" for row in group]
+        lines += [ring(paths.bell)]
+        host.run(READ_AND_RUN, stdin=encode("\n".join(lines))).check("removing agents")
+        if any(row.evidence.spec and row.evidence.spec.owns_host for row in group) and not look_at(host, manager):
+            manager.provider(host.provider).destroy(host.name)
+
+
+def is_live(agent: Agent) -> bool:
+    return agent.state in (AgentState.RUNNING, AgentState.WAITING, AgentState.CREATING)

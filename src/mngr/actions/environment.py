@@ -1,0 +1,76 @@
+"""What an agent finds in its environment: a clean base, what mngr tells it, and what the user asked for by name."""
+
+import os
+from collections.abc import Iterable, Mapping
+
+from mngr.errors import UsageError
+from mngr.model.agent import AgentSpec
+from mngr.store.paths import HostPaths
+from mngr.store.runfile import check_env
+
+# What a login would set. Anything else, keys above all, reaches an agent only by name.
+_BASE = frozenset("PATH HOME USER LOGNAME SHELL LANG LANGUAGE TZ TMPDIR XDG_CONFIG_HOME XDG_DATA_HOME".split())
+
+
+def base_env(env: Mapping[str, str]) -> dict[str, str]:
+    """The part of this machine's environment that every agent here gets."""
+    return {name: value for name, value in env.items() if name in _BASE or name.startswith("LC_")}
+
+
+def asked_env(env: Mapping[str, str], pass_env: Iterable[str], env_files: Iterable[str], given: Mapping[str, str]) -> dict[str, str]:
+    """`--pass-env`, then `--env-file`, then `--env`: the later wins."""
+    asked: dict[str, str] = {}
+    for name in pass_env:
+        if name not in env:
+            raise UsageError(f"--pass-env {name}: it is not set here", hint=f"set it, or write --env {name}=VALUE")
+        asked[name] = env[name]
+    for path in env_files:
+        asked.update(read_env_file(path))
+    asked.update(given)
+    check_env(asked)
+    return asked
+
+
+def read_env_file(path: str) -> dict[str, str]:
+    """`NAME=VALUE` lines; `#` comments, a leading `export` and one pair of quotes are understood, nothing is evaluated."""
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            lines = file.read().split("\n")
+    except OSError as error:
+        raise UsageError(f"cannot read env file {path}: {error.strerror}", hint="name a readable file") from None
+    values = {}
+    for number, line in enumerate(lines, 1):
+        text = line.strip().removeprefix("export ").lstrip()
+        if not text or text.startswith("#"):
+            continue
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise UsageError(f"{path}, line {number}: no NAME=VALUE", hint="one NAME=VALUE a line; # starts a comment")
+        values[name.rstrip()] = _unquoted(value)
+    return values
+
+
+def told_env(spec: AgentSpec, host_dir: str) -> dict[str, str]:
+    """What mngr tells every agent about itself."""
+    agent = HostPaths(host_dir).agent(spec.id)
+    return {
+        "MNGR_HOST_DIR": host_dir,
+        "MNGR_AGENT_ID": spec.id,
+        "MNGR_AGENT_NAME": spec.name,
+        "MNGR_AGENT_STATE_DIR": agent.dir,
+        "MNGR_AGENT_WORK_DIR": spec.work_dir,
+        "MNGR_OUTBOX": agent.outbox,
+        "MNGR_BASE_COMMIT": spec.base_commit,
+    }
+
+
+def _unquoted(value: str) -> str:
+    value = value.strip()
+    if len(value) >= 2 and value[0] == value[-1] and value[0] in "'\"":
+        return value[1:-1]
+    return value
+
+
+def expand_home(path: str, env: Mapping[str, str]) -> str:
+    """`~/x` against the HOME of the environment we act for."""
+    return env.get("HOME", os.path.expanduser("~")) + path[1:] if path == "~" or path.startswith("~/") else path

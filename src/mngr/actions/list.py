@@ -1,0 +1,63 @@
+"""`list`: every agent on every host, with what is known of each."""
+
+from msgspec import Struct
+
+from mngr.actions.filter import Filter
+from mngr.actions.manager import Manager, default_manager
+from mngr.actions.rows import Row, look_everywhere
+from mngr.model.agent import SCHEMA, Agent
+from mngr.model.host import HostRef
+
+
+class Listing(Struct, frozen=True):
+    """What `list --json` prints."""
+
+    schema: int
+    agents: tuple[Agent, ...]
+    hosts: tuple[HostRef, ...]
+    warnings: tuple[str, ...]
+
+
+def list_agents(filter: Filter | None = None, *, manager: Manager | None = None) -> Listing:
+    """All agents that pass the filter, oldest first. A host that does not answer is a warning, not an error."""
+    return look_and_list(filter, manager=manager)[0]
+
+
+def look_and_list(filter: Filter | None = None, *, manager: Manager | None = None) -> tuple[Listing, dict[str, Row]]:
+    """The listing, and by id the rows behind it: evidence to explain, hosts to act on."""
+    manager, wanted = default_manager(manager), (filter or Filter()).check()
+    looks = look_everywhere(manager, provider=wanted.provider, host=wanted.host)
+    rows = {row.agent.id: row for look in looks for row in look.rows}
+    agents = [row.agent for row in rows.values()] + [agent for look in looks for agent in look.known]
+    chosen = sorted(filter_agents(agents, wanted), key=lambda agent: (agent.created_at or "", agent.name))
+    warnings = (*manager.warnings, *(look.warning for look in looks if look.warning))
+    return Listing(SCHEMA, tuple(chosen), tuple(look.ref for look in looks), warnings), rows
+
+
+def filter_agents(agents: list[Agent], wanted: Filter) -> list[Agent]:
+    return [agent for agent in agents if wanted.matches(agent)]
+
+
+def explain(row: Row) -> tuple[str, ...]:
+    """The evidence behind a row's state, each with its age."""
+    evidence, folded = row.evidence, row.evidence.folded
+    lines = [f"state {row.agent.state}: {row.agent.why or 'nothing says otherwise'}"]
+    if evidence.pane:
+        pane = evidence.pane
+        how = f"dead, code {pane.exit_code}, signal {pane.signal}" if pane.dead else "alive"
+        lines.append(f"pane: process {pane.pid} on {pane.tty}, {how}")
+    else:
+        lines.append("pane: none")
+    if evidence.mark:
+        lines.append(f"process {evidence.mark.pid}: {'alive' if evidence.alive else 'gone'}")
+    if evidence.exit:
+        record = evidence.exit
+        lines.append(f"exit record: code {record.exit_code}, signal {record.signal}, {_age(row, record.at)}")
+    if folded.activity:
+        lines.append(f"its own word: {folded.activity}, {_age(row, folded.activity_at)}")
+    lines.append(f"last event: {_age(row, folded.last_at)}")
+    return tuple(lines)
+
+
+def _age(row: Row, at: float | None) -> str:
+    return f"{max(0, row.now - at):.0f} s ago" if at else "never"

@@ -1,0 +1,124 @@
+"""What every verb needs: where we are, the config, and the hosts and agent types by name."""
+
+import os
+import threading
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, cast
+
+from mngr import registry
+from mngr.agents.protocol import AgentType
+from mngr.config.layers import Config, load_config
+from mngr.errors import NotFoundError, UsageError, did_you_mean
+from mngr.hosts.local import LocalHost, LocalProvider
+from mngr.hosts.protocol import Host, Provider
+from mngr.model.address import Address, parse_address
+
+
+class Manager:
+    """One view of the world, for one command or one program. Safe to share between threads."""
+
+    def __init__(
+        self, cwd: str | None = None, env: Mapping[str, str] | None = None, overrides: Sequence[str] = ()
+    ) -> None:
+        self.cwd = cwd or os.getcwd()
+        self.env = os.environ if env is None else env
+        self.warnings: list[str] = []
+        self._overrides = tuple(overrides)
+        self._providers: dict[str, Provider] = {}
+        self._types: dict[str, AgentType] = {}
+        self._lock = threading.RLock()
+
+    @cached_property
+    def config(self) -> Config:
+        extra = registry.entries(registry.COMMANDS)
+        loaded = load_config(self.cwd, self.env, self._overrides, extra_sections=tuple(extra))
+        for note in loaded.ignored:
+            self.warn(note)
+        return loaded
+
+    @property
+    def host_dir(self) -> str:
+        return self.config.host_dir
+
+    @property
+    def prefix(self) -> str:
+        return str(self.env.get("MNGR_PREFIX") or self.config.get("prefix", "mngr-"))
+
+    @cached_property
+    def local(self) -> LocalHost:
+        return LocalHost(self.host_dir)
+
+    def warn(self, text: str) -> None:
+        with self._lock:
+            if text not in self.warnings:
+                self.warnings.append(text)
+
+    def provider_names(self) -> tuple[str, ...]:
+        return tuple(registry.entries(registry.PROVIDERS))
+
+    def provider(self, name: str) -> Provider:
+        with self._lock:
+            if name not in self._providers:
+                make = LocalProvider if name == "local" else registry.load(registry.PROVIDERS, name)
+                self._providers[name] = make(self.host_dir)
+            return self._providers[name]
+
+    def open_host(self, name: str, provider: str = "") -> Host:
+        """The host of that name; every provider is asked when none is named."""
+        if provider:
+            return self.provider(provider).open(name)
+        if name in ("", "local", "localhost"):
+            return self.local
+        known = []
+        for candidate in self.provider_names():
+            found = [ref.name for ref in self.provider(candidate).hosts()]
+            if name in found:
+                return self.provider(candidate).open(name)
+            known += found
+        raise NotFoundError(f'no host "{name}"', hint=did_you_mean(name, known))
+
+    def address(self, text: str) -> Address:
+        return parse_address(text, self.provider_names())
+
+    def agent_type(self, name: str) -> AgentType:
+        """A type by name: one of ours, a plugin's, or one from `[agent_types.NAME]` in the config."""
+        with self._lock:
+            if name not in self._types:
+                self._types[name] = self._load_type(name)
+            return self._types[name]
+
+    def _load_type(self, name: str) -> AgentType:
+        custom = self.config.section(f"agent_types.{name}")
+        if custom:
+            from mngr.agents.custom import custom_type
+
+            return custom_type(name, custom, self.agent_type)
+        known = registry.entries(registry.AGENT_TYPES)
+        if name not in known:
+            names = [*known, *self.config.section("agent_types")]
+            raise UsageError(
+                f'no agent type "{name}"',
+                hint=did_you_mean(name, names) + f' To run a program: mngr create NAME -- {name}',
+            )
+        return cast(AgentType, registry.load(registry.AGENT_TYPES, name)())
+
+    def hook(self, moment: str, **arguments: Any) -> None:
+        """Tells plugins of a moment. An error in `before_create` refuses; anywhere else it becomes a warning."""
+        if not registry.entries(registry.HOOKS):
+            return
+        from mngr.actions.hooks import call
+
+        call(moment, arguments, self.warn)
+
+
+_default: Manager | None = None
+
+
+def default_manager(manager: Manager | None) -> Manager:
+    """The given manager, or the one of this process."""
+    global _default
+    if manager is None and _default is None:
+        _default = Manager()
+    return manager or cast(Manager, _default)
+

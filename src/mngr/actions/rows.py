@@ -1,0 +1,264 @@
+"""Rows: one look at each host, turned into the records everyone sees."""
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from mngr import registry
+from mngr.actions.manager import Manager
+from mngr.errors import MngrError, TimedOutError, UnreachableError
+from mngr.hosts.protocol import Host
+from mngr.model.agent import Agent, AgentSpec, AgentState, Creator
+from mngr.model.host import HostRef, HostState
+from mngr.store.fold import encode_fold
+from mngr.store.paths import HostPaths
+from mngr.store.probe import Evidence, HostEvidence, probe_argv, read_probe
+from mngr.store.state import Phase, life
+from mngr.tmux.server import attach_argv
+
+LOOK_DEADLINE_S = 3.0
+_FOLD_WHEN_BYTES = 4096
+_CREATION_MAY_TAKE_S = 3600
+
+T = TypeVar("T")
+
+
+class Row(Struct, frozen=True):
+    """An agent with the evidence behind it and the host to act on."""
+
+    agent: Agent
+    host: Host
+    evidence: Evidence
+    now: float
+
+    @property
+    def spec(self) -> AgentSpec:
+        if self.evidence.spec is None:
+            raise MngrError(
+                f'the record of "{self.agent.name}" is unreadable',
+                hint=f"mngr destroy {self.agent.id} removes what is left of it",
+            )
+        # Labels and name change by events; the file never does.
+        return msgspec.structs.replace(self.evidence.spec, name=self.agent.name, labels=self.agent.labels)
+
+
+class Look(Struct, frozen=True):
+    """What one host said, or why it did not."""
+
+    ref: HostRef
+    rows: tuple[Row, ...] = ()
+    known: tuple[Agent, ...] = ()
+    """Rows remembered from an earlier look, when the host does not answer."""
+    warning: str = ""
+
+
+def look_at(host: Host, manager: Manager, *, agent_glob: str = "agent-*", deadline_s: float = 30) -> tuple[Row, ...]:
+    """One process on that host, however many agents it has."""
+    paths = HostPaths(host.dir)
+    done = host.run(probe_argv(paths, agent_glob), timeout_s=deadline_s)
+    if done.code != 0 and not done.stdout:
+        raise UnreachableError(f'host "{host.name}" could not be looked at: {done.complaint}')
+    seen = read_probe(done.stdout)
+    rows = tuple(_row(evidence, seen, host, manager) for evidence in seen.agents)
+    for row in rows:
+        if row.evidence.tail_bytes > _FOLD_WHEN_BYTES:
+            host.write(paths.agent(row.agent.id).fold, encode_fold(row.evidence.folded))
+    return rows
+
+
+def look_everywhere(manager: Manager, *, provider: str = "", host: str = "") -> tuple[Look, ...]:
+    """Every host at once, each with its own deadline; one that is gone costs a warning."""
+    refs, warnings = _hosts(manager, provider)
+    wanted = [ref for ref in refs if not host or ref.name == host]
+    looks = _in_parallel([(lambda ref=ref: _look(ref, manager)) for ref in wanted])
+    return (*looks, *(Look(HostRef(name, name, HostState.UNREACHABLE), warning=text) for name, text in warnings))
+
+
+def used_providers(manager: Manager) -> list[str]:
+    """Providers worth asking: ours, those configured, and those that made a host from here. Others stay unimported."""
+    known = registry.entries(registry.PROVIDERS)
+    try:
+        used = set(os.listdir(f"{manager.host_dir}/providers"))
+    except OSError:
+        used = set()
+    return ["local", *(name for name in known if name in used | set(manager.config.section("providers")) - {"local"})]
+
+
+def iso(seconds: float | None) -> str | None:
+    """Seconds since the epoch as people and programs read them."""
+    if not seconds:
+        return None
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def this_process() -> Creator:
+    """Who is creating, so that another mngr can tell whether it still is."""
+    return Creator(os.uname().nodename, _first_line("/proc/sys/kernel/random/boot_id"), os.getpid(), _start(os.getpid()))
+
+
+def is_creator_alive(spec: AgentSpec | None, now: float) -> bool:
+    creator = spec.creator if spec else None
+    if creator is None or spec is None:
+        return False
+    ours = this_process()
+    if (creator.machine, creator.boot) == (ours.machine, ours.boot):
+        return _start(creator.pid) == creator.start
+    return now - spec.created_at < _CREATION_MAY_TAKE_S
+
+
+def _hosts(manager: Manager, provider: str) -> tuple[list[HostRef], list[tuple[str, str]]]:
+    names = [provider] if provider else used_providers(manager)
+    refs: list[HostRef] = []
+    warnings: list[tuple[str, str]] = []
+    for name in names:
+        try:
+            refs += manager.provider(name).hosts()
+        except MngrError as error:
+            if provider:
+                raise
+            warnings.append((name, error.message))
+    return refs, warnings
+
+
+def _look(ref: HostRef, manager: Manager) -> Look:
+    if ref.state != HostState.RUNNING:
+        return Look(ref, known=_remembered(ref, manager))
+    try:
+        host = manager.provider(ref.provider).open(ref.name)
+        rows = look_at(host, manager, deadline_s=30 if ref.provider == "local" else LOOK_DEADLINE_S)
+    except (UnreachableError, TimedOutError) as error:
+        gone = msgspec.structs.replace(ref, state=HostState.UNREACHABLE)
+        return Look(gone, known=_remembered(gone, manager), warning=f"{ref.name}.{ref.provider}: {error.message}")
+    if ref.provider != "local":
+        _remember(ref, manager, tuple(row.agent for row in rows))
+    return Look(ref, rows)
+
+
+def _row(evidence: Evidence, seen: HostEvidence, host: Host, manager: Manager) -> Row:
+    phase = life(evidence, seen, creator_alive=is_creator_alive(evidence.spec, seen.now))
+    if phase.state == AgentState.RUNNING and evidence.spec:
+        phase = _refined(evidence, seen.now, phase, manager)
+    return Row(_agent(evidence, phase, host), host, evidence, seen.now)
+
+
+def _refined(evidence: Evidence, now: float, alive: Phase, manager: Manager) -> Phase:
+    assert evidence.spec
+    if evidence.spec.type == "command":
+        return alive
+    try:
+        return manager.agent_type(evidence.spec.type).phase(evidence, now)
+    except MngrError as error:
+        return Phase(AgentState.UNKNOWN, f"alive, but its type cannot say more: {error.message}")
+
+
+def _agent(evidence: Evidence, phase: Phase, host: Host) -> Agent:
+    spec, folded = evidence.spec, evidence.folded
+    ref = HostRef(host.name, host.provider, HostState.RUNNING)
+    if spec is None:
+        name = folded.name or evidence.id
+        return Agent(evidence.id, name, _address(name, ref), "", phase.state, why=phase.why, host=ref)
+    name = folded.name or spec.name
+    session = evidence.pane.session if evidence.pane else spec.prefix + name
+    return Agent(
+        id=evidence.id,
+        name=name,
+        address=_address(name, ref),
+        type=spec.type,
+        state=phase.state,
+        waiting_reason=phase.waiting_reason,
+        why=phase.why,
+        exit_code=phase.exit_code,
+        signal=phase.signal,
+        labels=spec.labels if folded.labels is None else folded.labels,
+        project=spec.project,
+        branch=spec.branch,
+        base_commit=spec.base_commit,
+        work_dir=spec.work_dir,
+        source=spec.source,
+        transfer=spec.transfer,
+        host=ref,
+        session=session,
+        attach=host.attach_argv(attach_argv(HostPaths(host.dir), session)),
+        result=evidence.result,
+        created_at=iso(spec.created_at),
+        started_at=iso(folded.started_at),
+        ended_at=iso(phase.ended_at),
+    )
+
+
+def _address(name: str, ref: HostRef) -> str:
+    return name if ref.provider == "local" else f"{name}@{ref.name}.{ref.provider}"
+
+
+def _memory(ref: HostRef, manager: Manager) -> str:
+    return f"{manager.host_dir}/providers/{ref.provider}/{ref.name}.last-seen.json"
+
+
+def _remember(ref: HostRef, manager: Manager, agents: tuple[Agent, ...]) -> None:
+    manager.local.write(_memory(ref, manager), msgspec.json.encode((time.time(), agents)))
+
+
+def _remembered(ref: HostRef, manager: Manager) -> tuple[Agent, ...]:
+    try:
+        seen_at, agents = msgspec.json.decode(
+            manager.local.read(_memory(ref, manager)), type=tuple[float, tuple[Agent, ...]]
+        )
+    except (OSError, msgspec.DecodeError):
+        return ()
+    age = max(0, int(time.time() - seen_at))
+    return tuple(_as_of(agent, ref, age) for agent in agents)
+
+
+def _as_of(agent: Agent, ref: HostRef, age_s: int) -> Agent:
+    if agent.state in (AgentState.DONE, AgentState.STOPPED):
+        return msgspec.structs.replace(agent, host=ref)
+    if ref.state == HostState.STOPPED:
+        return msgspec.structs.replace(agent, host=ref, state=AgentState.STOPPED, why="its host is stopped")
+    why = f"host {ref.state.lower()}; was {agent.state} {age_s} s ago"
+    return msgspec.structs.replace(agent, host=ref, state=AgentState.UNKNOWN, why=why)
+
+
+def _first_line(path: str) -> str:
+    try:
+        with open(path) as file:
+            return file.readline().strip()
+    except OSError:
+        return ""
+
+
+def _start(pid: int) -> str:
+    fields = _first_line(f"/proc/{pid}/stat").rpartition(")")[2].split()
+    return fields[19] if len(fields) > 19 and fields[0] not in "ZX" else ""
+
+
+
+def _in_parallel(jobs: list[Callable[[], T]]) -> list[T]:
+    """Results in the order of the jobs; the first error of any is raised when all have ended."""
+    if len(jobs) == 1:
+        return [jobs[0]()]
+    outcomes: dict[int, T | BaseException] = {}
+
+    def work(index: int) -> None:
+        try:
+            outcomes[index] = jobs[index]()
+        except BaseException as error:
+            outcomes[index] = error
+
+    threads = [threading.Thread(target=work, args=(index,), daemon=True) for index in range(len(jobs))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    results = []
+    for index in range(len(jobs)):
+        outcome = outcomes[index]
+        if isinstance(outcome, BaseException):
+            raise outcome
+        results.append(outcome)
+    return results

@@ -1,0 +1,78 @@
+"""`start`: the same argv, environment and directory again and, where the type can, the same conversation."""
+
+import time
+
+import msgspec
+
+from mngr.actions.claim import exit_code, isolated
+from mngr.actions.manager import Manager, default_manager
+from mngr.actions.rows import Row, look_at
+from mngr.actions.stop import stop_rows
+from mngr.actions.targets import resolve_one
+from mngr.agents.protocol import Resumable
+from mngr.errors import MngrError, RefusedError
+from mngr.model import event as kinds
+from mngr.model.agent import Agent, AgentState, Change
+from mngr.model.event import Event
+from mngr.store.paths import HostPaths
+from mngr.store.runfile import RunFile, parse_run_file, run_file_text
+from mngr.store.script import append, put, quote, ring
+from mngr.tmux.session import launch
+from mngr.tmux.server import tmux_sh
+
+_ALIVE = (AgentState.RUNNING, AgentState.WAITING, AgentState.CREATING)
+
+
+def start(agent: Agent | str, *, manager: Manager | None = None) -> Change:
+    """Starts a stopped or ended agent again; one that runs is left alone."""
+    manager = default_manager(manager)
+    return start_row(resolve_one(manager, agent), manager)
+
+
+def start_row(row: Row, manager: Manager) -> Change:
+    if row.agent.state in _ALIVE:
+        return Change(row.agent, changed=False)
+    if row.agent.state == AgentState.UNKNOWN:
+        if row.evidence.folded.started_at is None:
+            raise RefusedError(f'"{row.agent.name}" was never finished: {row.agent.why}', hint="mngr gc removes it")
+        stop_rows([row], manager=manager)
+    run = _run_file(row, manager)
+    launched = launch(row.host, row.spec, before=_before(row, run), after=ring(HostPaths(row.host.dir).bell))
+    after = look_at(row.host, manager, agent_glob=row.agent.id)[0].agent
+    if exit_code(launched) or (launched.exit_json and after.signal):
+        raise MngrError(
+            f'"{after.name}" ended right after its start with {after.signal or f"exit code {after.exit_code}"}:\n'
+            + launched.screen.strip()[-2000:],
+            hint=f"mngr capture {after.name} shows all of it",
+        )
+    return Change(after, changed=True)
+
+
+def _run_file(row: Row, manager: Manager) -> RunFile:
+    """What it ran before; a type with a conversation says how to go on with it."""
+    paths = HostPaths(row.host.dir).agent(row.agent.id)
+    try:
+        before = parse_run_file(row.host.read(paths.run))
+    except (OSError, msgspec.DecodeError):
+        raise MngrError(
+            f'the run file of "{row.agent.name}" is missing or unreadable',
+            hint=f"make it anew: mngr destroy {row.agent.name}, then mngr create",
+        ) from None
+    agent_type = manager.agent_type(row.spec.type)
+    if not isinstance(agent_type, Resumable):
+        return before
+    agent_type.prepare(row.spec, row.host)
+    command = agent_type.resume_command(row.spec, row.host)
+    return RunFile(before.cwd, isolated(command.argv, row.spec.isolate), {**before.env, **command.env})
+
+
+def _before(row: Row, run: RunFile) -> str:
+    paths = HostPaths(row.host.dir)
+    agent = paths.agent(row.agent.id)
+    return "\n".join(
+        (
+            f"{tmux_sh(paths)} kill-session -t {quote('=' + row.agent.session)} 2>/dev/null" if row.evidence.pane else "",
+            put(agent.run, run_file_text(run, agent)) + " || exit 1",
+            append(agent.events, Event(time.time(), kinds.STARTED)) + " || exit 1",
+        )
+    )

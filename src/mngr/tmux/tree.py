@@ -1,0 +1,76 @@
+"""Ending process trees: the agent's session, its descendants, and whatever still carries its id in its environment."""
+
+from collections.abc import Sequence
+
+from mngr.errors import MngrError
+from mngr.hosts.protocol import Host
+from mngr.store.paths import HostPaths
+from mngr.store.script import READ_AND_RUN, encode, quote
+
+# Prints PID words: in the session of a root (PID:START), marked by environment, or descended from either; never this
+# shell, its ancestors and children, nor the tmux server.
+_SCAN = r"""
+mngr_scan() {
+  marks=$(grep -l $patterns /proc/[0-9]*/environ 2>/dev/null)
+  cat /proc/[0-9]*/stat 2>/dev/null | awk -v me=$$ -v roots="$roots" -v marks="$marks" -v spared="$server" '
+    { pid = $1 + 0; rest = $0; sub(/.*\) /, "", rest); split(rest, f, " ")
+      if (f[1] == "Z" || f[1] == "X") next
+      parent[pid] = f[2]; session[pid] = f[4]; start[pid] = f[20] }
+    END {
+      n = split(roots, r, " "); for (i = 1; i <= n; i++) { split(r[i], p, ":"); if (start[p[1]] == p[2]) root[p[1]] = 1 
+                                                           else if (!(p[1] in start)) root[p[1]] = 1 }
+      n = split(marks, m, "\n"); for (i = 1; i <= n; i++) { split(m[i], p, "/"); if (p[3] in parent) hit[p[3]] = 1 }
+      for (p in parent) if (session[p] in root) hit[p] = 1
+      do { grown = 0
+        for (p in parent) if (!(p in hit) && (parent[p] in hit)) { hit[p] = 1; grown = 1 }
+      } while (grown)
+      own[me] = 1
+      do { grown = 0
+        for (p in parent) if (!(p in own) && (parent[p] in own)) { own[p] = 1; grown = 1 }
+      } while (grown)
+      for (p = me; p > 1 && (p in parent); p = parent[p]) own[p] = 1
+      for (p in hit) if (!(p in own) && p != spared && p > 1) printf "%s ", p
+    }'
+}
+"""
+
+
+def end_trees_script(paths: HostPaths, agent_ids: Sequence[str], grace_s: float) -> str:
+    """Shell lines that end these agents' processes: TERM, then KILL after the grace; `$left` is what survived."""
+    patterns = " ".join(f"-e MNGR_AGENT_ID={agent_id}" for agent_id in agent_ids)
+    dirs = " ".join(quote(paths.agent(agent_id).dir) for agent_id in agent_ids)
+    return f"""\
+patterns={quote(patterns)}
+roots=
+for d in {dirs}; do
+  pid=; {{ read -r pid boot was <"$d/pid"; }} 2>/dev/null
+  [ -n "$pid" ] || continue
+  set -- ${{was##*) }}
+  shift 19 2>/dev/null && roots="$roots $pid:$1"
+done
+server=$(tmux -N -S {quote(paths.socket)} display-message -p '#{{pid}}' 2>/dev/null)
+{_SCAN}
+left=$(mngr_scan)
+if [ -n "$left" ]; then
+  kill -TERM $left 2>/dev/null; kill -CONT $left 2>/dev/null
+  n=0
+  while left=$(mngr_scan); [ -n "$left" ] && [ "$n" -lt {max(1, int(grace_s / 0.04))} ]; do n=$((n + 1)); sleep 0.03; done
+  n=0; clear=0
+  while [ "$clear" -lt 2 ] && [ "$n" -lt 200 ]; do
+    left=$(mngr_scan)
+    if [ -z "$left" ]; then clear=$((clear + 1)); continue; fi
+    clear=0; n=$((n + 1))
+    kill -STOP $left 2>/dev/null; kill -KILL $left 2>/dev/null
+    sleep 0.01
+  done
+fi
+"""
+
+
+def end_trees(host: Host, agent_ids: Sequence[str], *, grace_s: float) -> None:
+    """Ends the processes of these agents on their host, or says which survived."""
+    script = end_trees_script(HostPaths(host.dir), agent_ids, grace_s) + 'echo "$left"\n'
+    done = host.run(READ_AND_RUN, stdin=encode(script), timeout_s=grace_s + 30)
+    survivors = done.text.strip()
+    if survivors:
+        raise MngrError(f"processes {survivors} on {host.name} could not be ended", hint="are they yours to end?")
