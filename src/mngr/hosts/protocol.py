@@ -12,7 +12,7 @@ class Host(Protocol):
 
     Arguments, names and values are exact (text as of `os.fsdecode`), never evaluated by a shell. Exit codes
     are those a shell would show: 128+n for a death by signal n, 127 for a missing program, 126 for one that
-    cannot start. "The machine is gone" is UnreachableError, never an exit code. The rest is in `conformance/`.
+    cannot start. "The machine is gone" is UnreachableError, never an exit code. More: `conformance/`.
     """
 
     name: str

@@ -1,0 +1,24 @@
+"""Tests that need something of the machine say what; where it is missing they skip, and fail on CI."""
+
+import os
+
+import pytest
+
+from mngr.process import CommandFailedError, Completed, run
+
+
+def needs(what: str, *argv: str) -> None:
+    """Skips the test unless the command succeeds; with CI set, a missing need is a failure."""
+    try:
+        done = run(argv, timeout_s=20)
+    except CommandFailedError as error:
+        done = error.completed
+    if done.code != 0:
+        _missing(what, done)
+
+
+def _missing(what: str, done: Completed) -> None:
+    reason = f"needs {what}: {done.complaint or done.code}"
+    if os.environ.get("CI"):
+        pytest.fail(reason)
+    pytest.skip(reason)
