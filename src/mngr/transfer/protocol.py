@@ -11,11 +11,15 @@ class Source(Struct, frozen=True):
     """Where the work comes from, on this machine. `common_dir` is empty for a folder without git."""
 
     path: str
+    """The folder that was named, absolute; it may lie below the top of its repository."""
     common_dir: str = ""
     head: str = ""
     """The commit to start from; empty in a repository without commits."""
     head_branch: str = ""
+    """The branch that is checked out; empty when HEAD is detached."""
     include_dirty: bool = False
+    top: str = ""
+    """The top of the work tree that `path` lies in; empty without git."""
 
 
 class Sent(Struct, frozen=True):
@@ -26,6 +30,7 @@ class Sent(Struct, frozen=True):
     base_commit: str = ""
     owns_work_dir: bool = False
     owns_branch: bool = False
+    """Whether the branch was made in the source repository itself (a worktree's is)."""
     notes: tuple[str, ...] = ()
 
 
@@ -39,14 +44,17 @@ class Brought(Struct, frozen=True):
 
 
 class Transfer(Protocol):
-    """Two methods: `send` puts a working copy on the host or leaves nothing, `bring_back` fetches its commits."""
+    """`send` puts a working copy on the host or leaves nothing, `bring_back` fetches its commits."""
 
     name: str
 
     def send(self, source: Source, host: Host, work_dir: str, branch: str) -> Sent:
-        """Puts the source into `work_dir` on a new branch called `branch` (or `branch-2`, …, when that is taken)."""
+        """Puts the source into `work_dir` on a new branch, `branch` or, when that is taken, `branch-2`, …"""
         ...
 
     def bring_back(self, host: Host, work_dir: str, into: Source, branch: str) -> Brought:
-        """Fetches the work dir's HEAD into `branch` of the source repository, touching no checked-out file."""
+        """Fetches the work dir's HEAD into `branch` of the source repository, touching no checked-out file.
+
+        With `into.include_dirty` its uncommitted work comes along as one commit on top.
+        """
         ...

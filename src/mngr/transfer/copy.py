@@ -1,0 +1,69 @@
+"""The folder as it is, uncommitted files and all, git or not."""
+
+import os
+
+from mngr.errors import UsageError
+from mngr.hosts.protocol import Host, shares_files
+from mngr.store.script import quote, words
+from mngr.transfer import work_dir as work_dirs
+from mngr.transfer.fetch import fetch_branch
+from mngr.transfer.git import NEEDS_GIT, run_script
+from mngr.transfer.protocol import Brought, Sent, Source
+from mngr.transfer.source import free_branch
+from mngr.transfer.tar import send_tar
+
+# Records of the source's other worktrees: in a copy they would let git remove those.
+_LEFT_OUT = ("--exclude=./.git/worktrees", "--exclude=./.git/mngr.lock", "--exclude=./.git/*.lock")
+
+
+class CopyTransfer:
+    """Works for any folder; a repository's root brings its history along."""
+
+    name = "copy"
+
+    def send(self, source: Source, host: Host, work_dir: str, branch: str) -> Sent:
+        has_history = _has_history(source)
+        _refuse_into_itself(source, host, work_dir)
+        with_branch = bool(has_history and source.head)
+        name, notes = free_branch(source, branch) if with_branch else ("", ())
+        try:
+            done = run_script(
+                host, (NEEDS_GIT if with_branch else "") + work_dirs.claim_script(host, work_dir)
+            )
+            work_dirs.check_claimed(done, host, work_dir)
+            notes += send_tar(host, work_dir, (*_LEFT_OUT, "-C", source.path, "."))
+            if with_branch:
+                _make_branch(source, host, work_dir, name)
+        except BaseException:
+            work_dirs.remove_claimed(host, work_dir)
+            raise
+        base = source.head if has_history else ""
+        return Sent(work_dir=work_dir, branch=name, base_commit=base, owns_work_dir=True, notes=notes)
+
+    def bring_back(self, host: Host, work_dir: str, into: Source, branch: str) -> Brought:
+        return fetch_branch(host, work_dir, into, branch)
+
+
+def _has_history(source: Source) -> bool:
+    """Whether the folder holds its whole repository; one that only points at it cannot be copied."""
+    dot_git = os.path.join(source.path, ".git")
+    if os.path.isfile(dot_git):
+        raise UsageError(
+            f"{source.path} is a linked worktree or a submodule: a copy would still point at its repository",
+            hint="use --transfer mirror",
+        )
+    return os.path.isdir(dot_git) and bool(source.common_dir)
+
+
+def _refuse_into_itself(source: Source, host: Host, work_dir: str) -> None:
+    inside = os.path.realpath(work_dir) + "/"
+    if shares_files(host) and inside.startswith(os.path.realpath(source.path).rstrip("/") + "/"):
+        raise UsageError(
+            f"{work_dir} lies inside {source.path}, which would be copied into itself",
+            hint="name a smaller folder, use --transfer worktree, or set MNGR_HOST_DIR elsewhere",
+        )
+
+
+def _make_branch(source: Source, host: Host, work_dir: str, branch: str) -> None:
+    script = f"cd -- {quote(work_dir)}\ngit checkout -q --no-track -b {words(branch, source.head)}\n"
+    run_script(host, script, timeout_s=600).check(f"cannot make branch {branch} in {work_dir} on {host.name}")

@@ -1,0 +1,63 @@
+"""Uncommitted work as a commit: taken without touching index, HEAD or stash, replayed at the other end."""
+
+from mngr.errors import MngrError
+from mngr.store.script import quote
+from mngr.transfer.git import run_script_here
+from mngr.transfer.protocol import Source
+
+SNAPSHOT_MESSAGE = "mngr: uncommitted work"
+_MAKER = "mngr <mngr@localhost>"
+
+
+def snapshot_commit_script(work_dir: str) -> str:
+    """Shell lines that print the id of a commit holding the work tree as it is: HEAD's own when it is clean.
+
+    Tracked changes, deletions, renames, modes, links and untracked files that are not ignored are in it.
+    """
+    return f"""cd -- {quote(work_dir)}
+dir=$(git rev-parse --absolute-git-dir)
+index=$dir/mngr-index.$$
+trap 'rm -f "$index" "$index.lock"' EXIT
+trap 'exit 130' HUP INT TERM
+if [ -f "$dir/index" ]; then cp "$dir/index" "$index"; fi
+GIT_INDEX_FILE=$index git -c core.splitIndex=false add -A
+tree=$(GIT_INDEX_FILE=$index git write-tree)
+rm -f "$index" "$index.lock"
+trap - EXIT HUP INT TERM
+{_COMMIT_TREE}"""
+
+
+_COMMIT_TREE = f"""export GIT_AUTHOR_NAME=mngr GIT_AUTHOR_EMAIL=mngr@localhost
+export GIT_COMMITTER_NAME=mngr GIT_COMMITTER_EMAIL=mngr@localhost
+if head=$(git rev-parse -q --verify 'HEAD^{{commit}}'); then
+  if [ "$tree" = "$(git rev-parse 'HEAD^{{tree}}')" ]; then echo "$head"
+  else git commit-tree -p "$head" -m {quote(SNAPSHOT_MESSAGE)} "$tree"
+  fi
+elif [ -n "$(git ls-tree "$tree")" ]; then git commit-tree -m {quote(SNAPSHOT_MESSAGE)} "$tree"
+fi
+unset GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL
+"""
+
+
+def replay_script(commit: str) -> str:
+    """Shell lines that make the files of a fresh checkout those of the snapshot and leave HEAD alone."""
+    return f"git read-tree --reset -u {quote(commit)}\ngit reset -q --mixed\n"
+
+
+def snapshot_commit(source: Source) -> str:
+    """The commit for the source's uncommitted work; empty when there is none or it was not asked for."""
+    if not source.include_dirty or not source.common_dir:
+        return ""
+    done = run_script_here(snapshot_commit_script(source.top), timeout_s=600)
+    if done.code:
+        raise MngrError(
+            f"cannot take the uncommitted work of {source.top}: {done.complaint}",
+            hint="commit, ignore or remove what git names here, or leave out --include-dirty",
+        )
+    commit = done.text.strip()
+    return "" if commit == source.head else commit
+
+
+def is_snapshot(raw_commit: str) -> bool:
+    """Whether the text of a commit object is one of our snapshots."""
+    return f"\ncommitter {_MAKER} " in raw_commit and raw_commit.rstrip().endswith(f"\n\n{SNAPSHOT_MESSAGE}")

@@ -1,0 +1,243 @@
+"""Files to and from a host, outside git: what comes back is a stranger's and treated so."""
+
+import os
+import re
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from mngr import process
+from mngr.errors import MngrError, NotFoundError, RefusedError, UsageError
+from mngr.hosts.protocol import Host
+from mngr.process import Stream
+from mngr.store.script import READ_AND_RUN, encode, quote
+from mngr.transfer.confine import Limits, open_parent, plain_path, show
+from mngr.transfer.git import run_script
+from mngr.transfer.pack import LastWords
+from mngr.transfer.tar import send_tar
+
+_NO_ROOT = 72
+_NO_TAR = 127
+_END_S = 60.0
+_PADDING = 1 << 20
+_NOTHING = "nothing matches"
+_NAMED = 5
+_GLOB = re.compile(r"([*?\[\]!^-])")
+_DEFAULT = Limits()
+
+
+class Pulled(Struct, frozen=True):
+    """What now lies in the directory, relative to it, also files that were there already and the same."""
+
+    files: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+
+class _Arrived(Struct, frozen=True):
+    """Staged files and the links to make."""
+
+    files: tuple[str, ...]
+    links: dict[str, str]
+    notes: tuple[str, ...]
+
+
+def pull_outbox(
+    host: Host, outbox: str, to_dir: str, *, limits: Limits = _DEFAULT, force: bool = False
+) -> Pulled:
+    """Brings everything an agent handed over."""
+    return pull_files(host, outbox, (".",), to_dir, limits=limits, force=force)
+
+
+def pull_files(
+    host: Host,
+    root: str,
+    patterns: Sequence[str],
+    to_dir: str,
+    *,
+    limits: Limits = _DEFAULT,
+    force: bool = False,
+) -> Pulled:
+    """Brings files whose paths below `root` match shell patterns; a matching directory comes whole.
+
+    What is unsafe or too big is left out with a note. A file that is there and differs refuses the pull,
+    before anything is written, unless `force`.
+    """
+    patterns = [_check_pattern(pattern) for pattern in patterns]
+    os.makedirs(to_dir, exist_ok=True)
+    staging = os.path.join(to_dir, f".mngr-incoming-{os.urandom(6).hex()}")
+    os.mkdir(staging, 0o700)
+    try:
+        arrived = _receive(host, root, patterns, staging, limits)
+        if len(arrived.notes) >= len(patterns) and all(note.startswith(_NOTHING) for note in arrived.notes):
+            raise NotFoundError(f"{'; '.join(arrived.notes)} in {root} on {host.name}", hint=_LOOK)
+        if not force:
+            _refuse_overwriting(staging, to_dir, arrived)
+        return _settle(staging, to_dir, arrived)
+    finally:
+        process.run(("rm", "-rf", "--", staging), timeout_s=600)
+
+
+def push_files(paths: Sequence[str], host: Host, root: str) -> tuple[str, ...]:
+    """Puts files and folders into a directory of the host, each under its own name; returns notes."""
+    members: list[str] = []
+    names: set[str] = set()
+    for path in map(os.path.abspath, paths):
+        folder, name = os.path.split(path)
+        if not name or not os.path.lexists(path):
+            raise UsageError(f"no file {path} to push", hint="check the spelling; paths are of this machine")
+        if name in names:
+            raise UsageError(
+                f'two of the files are called "{name}"', hint="push them one at a time, or their folder"
+            )
+        names.add(name)
+        members += ["-C", folder, f"./{name}"]
+    if not members:
+        return ()
+    run_script(host, f"mkdir -p -- {quote(root)}\n").check(f"cannot make {root} on {host.name}")
+    return send_tar(host, root, members)
+
+
+_LOOK = "patterns are relative to the work dir; see what is there: mngr exec NAME ls"
+
+
+def _check_pattern(pattern: str) -> str:
+    path = plain_path(pattern)
+    if path is None:
+        raise UsageError(
+            f'pattern "{show(pattern)}" leads out of the work dir', hint="write it relative, without .."
+        )
+    return path or "."
+
+
+def _pack_script(root: str, patterns: Sequence[str]) -> str:
+    """Shell lines that pack what patterns match; only their glob characters mean anything to the shell."""
+    loops = []
+    for number, pattern in enumerate(patterns):
+        glob = "".join(
+            part if _GLOB.fullmatch(part) else quote(part) for part in _GLOB.split(pattern) if part
+        )
+        loops.append(
+            f"for f in ./{glob}; do\n"
+            f'  if ! [ -e "$f" ] && ! [ -L "$f" ]; then echo "mngr-missing {number}" >&2; continue; fi\n'
+            '  case "$(cd -P -- "${f%/*}" && pwd -P)/" in\n'
+            '    "${top%/}"/*) set -- "$@" "$f" ;;\n'
+            f'    *) echo "mngr-outside {number}" >&2 ;;\n'
+            "  esac\ndone\n"
+        )
+    return (
+        f"cd -P -- {quote(root)} || exit {_NO_ROOT}\ntop=$(pwd -P)\nset --\n{''.join(loops)}"
+        '[ "$#" -gt 0 ] || exit 0\nexec tar -c -f - "$@"\n'
+    )
+
+
+def _receive(host: Host, root: str, patterns: Sequence[str], staging: str, limits: Limits) -> _Arrived:
+    from mngr.transfer.archive import unpack  # tarfile is slow to import, and only this path needs it
+
+    stream = host.stream(READ_AND_RUN)
+    far = LastWords(stream)
+    try:
+        _tell(stream, _pack_script(root, patterns))
+        unpacked = unpack(stream.stdout, staging, limits)
+        code = stream.wait(_END_S) if _is_drained(stream) else 0
+        said = far.heard().decode(errors="replace") if code or not unpacked.stopped else ""
+    finally:
+        stream.kill()
+    if code == _NO_ROOT:
+        raise NotFoundError(
+            f"no folder {root} on {host.name}", hint="has the agent been destroyed? see: mngr list"
+        )
+    if code == _NO_TAR:
+        raise MngrError(f'host "{host.name}" has no tar', hint="install it there, then try again")
+    return _Arrived(unpacked.files, unpacked.links, (*unpacked.notes, *_notes(code, said, patterns)))
+
+
+def _tell(stream: Stream, script: str) -> None:
+    try:
+        stream.stdin.write(encode(script))
+        stream.stdin.close()
+    except BrokenPipeError:
+        pass
+
+
+def _is_drained(stream: Stream) -> bool:
+    """Reads the padding after an archive's end; False when it goes on longer than any honest one."""
+    left = _PADDING
+    while left > 0:
+        data = stream.stdout.read(min(left, 1 << 16))
+        if not data:
+            return True
+        left -= len(data)
+    return False
+
+
+def _notes(code: int, said: str, patterns: Sequence[str]) -> tuple[str, ...]:
+    notes, rest = [], []
+    for line in said.splitlines():
+        word, _, number = line.partition(" ")
+        if word == "mngr-missing":
+            notes.append(f"{_NOTHING} {show(patterns[int(number)])}")
+        elif word == "mngr-outside":
+            notes.append(f"left out a match of {show(patterns[int(number)])}: it lies behind a link, outside")
+        else:
+            rest.append(show(line))
+    return (*notes, *([f"some files could not be packed: {'; '.join(rest[:_NAMED])}"] if code else []))
+
+
+def _refuse_overwriting(staging: str, to_dir: str, arrived: _Arrived) -> None:
+    differing = [
+        path for path in arrived.files if _differs(os.path.join(staging, path), os.path.join(to_dir, path))
+    ]
+    differing += [
+        path for path, target in arrived.links.items() if _link_differs(os.path.join(to_dir, path), target)
+    ]
+    if differing:
+        more = f" and {len(differing) - _NAMED} more" if len(differing) > _NAMED else ""
+        names = ", ".join(show(path) for path in sorted(differing)[:_NAMED])
+        raise RefusedError(
+            f"{to_dir} holds other versions of {names}{more}; nothing was written",
+            hint="name another directory, or overwrite them: --force",
+        )
+
+
+def _differs(new: str, old: str) -> bool:
+    if not os.path.lexists(old):
+        return False
+    if os.path.islink(old) or not os.path.isfile(old) or os.path.getsize(old) != os.path.getsize(new):
+        return True
+    with open(new, "rb") as one, open(old, "rb") as other:
+        while chunk := one.read(1 << 20):
+            if chunk != other.read(1 << 20):
+                return True
+    return False
+
+
+def _link_differs(path: str, target: str) -> bool:
+    return os.path.lexists(path) and not (os.path.islink(path) and os.readlink(path) == target)
+
+
+def _settle(staging: str, to_dir: str, arrived: _Arrived) -> Pulled:
+    """Moves the staged files to their places, never through a link."""
+    settled, notes = [], list(arrived.notes)
+    for path in (*arrived.files, *arrived.links):
+        try:
+            _place(staging, to_dir, path, arrived.links.get(path))
+            settled.append(path)
+        except OSError as error:
+            notes.append(f"left out {show(path)}: {error.strerror}")
+    return Pulled(tuple(sorted(settled)), tuple(notes))
+
+
+def _place(staging: str, to_dir: str, path: str, target: str | None) -> None:
+    name = path.rpartition("/")[2]
+    parent = open_parent(to_dir, path)
+    try:
+        if target is None:
+            os.rename(os.path.join(staging, path), name, dst_dir_fd=parent)
+            return
+        try:
+            os.unlink(name, dir_fd=parent)
+        except FileNotFoundError:
+            pass
+        os.symlink(target, name, dir_fd=parent)
+    finally:
+        os.close(parent)

@@ -1,0 +1,68 @@
+"""Runs git, here and on hosts, so that nothing but git runs and nobody's configuration changes."""
+
+from collections.abc import Mapping
+
+from mngr import process
+from mngr.errors import MngrError
+from mngr.hosts.protocol import Host
+from mngr.process import CommandFailedError, Completed
+from mngr.store.script import READ_AND_RUN, encode, quote, words
+
+ENV = {
+    "LC_ALL": "C",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_EDITOR": "true",
+    "GIT_LFS_SKIP_SMUDGE": "1",
+}
+_SETTINGS = (
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "receive.autogc=false",
+    "submodule.recurse=false",
+    "advice.addEmbeddedRepo=false",
+    "core.safecrlf=false",
+)
+FLAGS = tuple(word for setting in _SETTINGS for word in ("-c", setting))
+
+_NO_GIT = 127
+_PRELUDE = (
+    "set -eu\n"
+    + "".join(f"export {name}={quote(value)}\n" for name, value in ENV.items())
+    + "unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_COMMON_DIR GIT_OBJECT_DIRECTORY GIT_NAMESPACE\n"
+    + f'git() {{ command git {words(*FLAGS)} "$@"; }}\n'
+)
+NEEDS_GIT = f"command -v git >/dev/null 2>&1 || {{ echo 'git: not found' >&2; exit {_NO_GIT}; }}\n"
+
+
+def git(
+    folder: str, *args: str, stdin: bytes = b"", timeout_s: float = 60, env: Mapping[str, str] | None = None
+) -> Completed:
+    """Runs git in a folder of this machine (a work tree or a git directory)."""
+    argv = ("git", *FLAGS, "-C", folder, *args)
+    try:
+        return process.run(argv, stdin=stdin, timeout_s=timeout_s, env={**ENV, **(env or {})})
+    except CommandFailedError as error:
+        raise _missing("this machine") from error
+
+
+def run_script(host: Host, script: str, *, timeout_s: float = 60) -> Completed:
+    """Runs shell lines on the host in one go; in them `git` is ours, and the first failure ends it."""
+    done = host.run(READ_AND_RUN, stdin=encode(_PRELUDE + script), timeout_s=timeout_s)
+    if done.code == _NO_GIT and b"git: not found" in done.stderr:
+        raise _missing(f'host "{host.name}"')
+    return done
+
+
+def run_script_here(script: str, *, timeout_s: float = 60) -> Completed:
+    """The same on this machine."""
+    return process.run(READ_AND_RUN, stdin=encode(_PRELUDE + script), timeout_s=timeout_s)
+
+
+def _missing(where: str) -> MngrError:
+    return MngrError(
+        f"{where} has no git",
+        hint="install it there (apt install git, apk add git, dnf install git), then try again",
+    )

@@ -1,0 +1,73 @@
+"""The directory a transfer fills: claimed before anything is put there, removed only when it was ours."""
+
+import hashlib
+import posixpath
+
+from mngr.errors import MngrError, RefusedError
+from mngr.hosts.protocol import Host
+from mngr.process import Completed
+from mngr.store.paths import HostPaths
+from mngr.store.script import quote
+from mngr.transfer.git import run_script
+
+_OCCUPIED = 73
+_NOT_OURS = 74
+
+
+def claim_script(host: Host, work_dir: str) -> str:
+    """Shell lines that make the directory, or take an empty one, and note that it is ours."""
+    mark, path = _mark(host, work_dir), quote(work_dir)
+    return f"""if [ -e {path} ] || [ -L {path} ]; then
+  [ -d {path} ] && [ -z "$(ls -A -- {path})" ] || exit {_OCCUPIED}
+fi
+mkdir -p -- {quote(posixpath.dirname(mark))}
+printf %s {path} >{quote(mark)}
+mkdir -p -- {path}
+"""
+
+
+def check_claimed(done: Completed, host: Host, work_dir: str) -> None:
+    if done.code == _OCCUPIED:
+        raise RefusedError(
+            f"{work_dir} on {host.name} is there already and not empty",
+            hint="name another work dir, or use --transfer none to work in it as it is",
+        )
+    if done.code:
+        raise MngrError(
+            f"cannot make {work_dir} on {host.name}: {done.complaint}",
+            hint="is the folder above it writable?",
+        )
+
+
+def remove_claimed(host: Host, work_dir: str) -> None:
+    """Undoes a claim: removes the directory if the claim was noted, else nothing."""
+    run_script(host, _remove_script(host, work_dir, needs_mark=True), timeout_s=600)
+
+
+def remove_work_dir(host: Host, work_dir: str) -> tuple[str, ...]:
+    """Removes a work dir of ours with all in it; one that is not ours or resists becomes a note."""
+    if posixpath.normpath(work_dir) != work_dir or not posixpath.isabs(work_dir) or work_dir == "/":
+        return (f"kept {work_dir}: not a plain absolute path",)
+    inside = work_dir.startswith(HostPaths(host.dir).work + "/")
+    done = run_script(host, _remove_script(host, work_dir, needs_mark=not inside), timeout_s=600)
+    if done.code == _NOT_OURS:
+        return (f"kept {work_dir}: mngr did not make it",)
+    return (f"kept {work_dir}: {done.complaint}",) if done.code else ()
+
+
+def _remove_script(host: Host, work_dir: str, *, needs_mark: bool) -> str:
+    mark, path = quote(_mark(host, work_dir)), quote(work_dir)
+    check = (
+        f'[ "$(cat {mark} 2>/dev/null)" = "$(printf %s {path})" ] || exit {_NOT_OURS}\n' if needs_mark else ""
+    )
+    return (
+        f"[ -e {path} ] || [ -L {path} ] || {{ rm -f {mark}; exit 0; }}\n{check}"
+        # Read-only folders (module caches) keep their own files from being removed.
+        f"rm -rf -- {path} 2>/dev/null || {{ chmod -R u+rwx -- {path} || :; rm -rf -- {path}; }}\n"
+        f"rm -f {mark}\n"
+    )
+
+
+def _mark(host: Host, work_dir: str) -> str:
+    name = hashlib.sha256(work_dir.encode("utf-8", "surrogateescape")).hexdigest()[:32]
+    return f"{host.dir}/made/{name}"

@@ -1,0 +1,195 @@
+"""A git worktree of the source repository: cheap, and its branch is visible there at once."""
+
+import os
+import random
+import time
+
+from mngr import process
+from mngr.errors import RefusedError, UsageError
+from mngr.hosts.protocol import Host, shares_files
+from mngr.process import CommandFailedError, Completed
+from mngr.store.lock import locked
+from mngr.store.script import quote
+from mngr.transfer.dirty import is_snapshot, replay_script, snapshot_commit
+from mngr.transfer.fetch import Report, Standing, look, move_branch, stand
+from mngr.transfer.git import git, run_script
+from mngr.transfer.protocol import Brought, Sent, Source
+from mngr.transfer.source import content_notes, free_branch, need_git
+
+_TRIES = 5
+_LOCK_TIMEOUT_S = 300.0
+_CHECKOUT_TIMEOUT_S = 1800.0
+# What a git that lost a race against another one says; none of them names a lock as the cause.
+_RACES = (b"/commondir", b".lock': File exists", b"could not lock config")
+_MAKER = {
+    "GIT_AUTHOR_NAME": "mngr",
+    "GIT_AUTHOR_EMAIL": "mngr@localhost",
+    "GIT_COMMITTER_NAME": "mngr",
+    "GIT_COMMITTER_EMAIL": "mngr@localhost",
+}
+
+
+class WorktreeTransfer:
+    """For hosts whose paths are this machine's paths."""
+
+    name = "worktree"
+
+    def send(self, source: Source, host: Host, work_dir: str, branch: str) -> Sent:
+        need_git(source, self.name)
+        if not shares_files(host):
+            raise UsageError(
+                f'a worktree cannot live on "{host.name}", which does not share files with this machine',
+                hint="use --transfer mirror",
+            )
+        _refuse_occupied(work_dir)
+        dirty = snapshot_commit(source)
+        branch, notes = _add(source, work_dir, branch)
+        try:
+            _fill(source, host, work_dir, dirty)
+        except BaseException:
+            with locked(lock_path(source), timeout_s=_LOCK_TIMEOUT_S):
+                _undo_add(source, work_dir, branch)
+            raise
+        return Sent(
+            work_dir=work_dir,
+            branch=branch,
+            base_commit=source.head,
+            owns_work_dir=True,
+            owns_branch=True,
+            notes=(*notes, *content_notes(source)),
+        )
+
+    def bring_back(self, host: Host, work_dir: str, into: Source, branch: str) -> Brought:
+        """The commits are there already; only uncommitted work, if asked for, becomes a branch beside it."""
+        standing = stand(into, branch)
+        report = look(host, work_dir, snapshot=into.include_dirty)
+        if report.snapshot:
+            return _keep_snapshot(into, branch, report)
+        return Brought(branch, standing.commit, standing.commit, _notes(standing, report, branch))
+
+
+def lock_path(source: Source) -> str:
+    return os.path.join(source.common_dir, "mngr.lock")
+
+
+def remove_worktree(source: Source, work_dir: str) -> bool:
+    """Asks git to remove a worktree with all in it; False when git knows no worktree there."""
+    with locked(lock_path(source), timeout_s=_LOCK_TIMEOUT_S):
+        done = git(source.common_dir, "worktree", "remove", "--force", "--force", work_dir, timeout_s=600)
+    return done.code == 0
+
+
+def forget_worktree(source: Source, work_dir: str) -> None:
+    """Removes git's record of a worktree that is gone; no other record is pruned."""
+    with locked(lock_path(source), timeout_s=_LOCK_TIMEOUT_S):
+        if not os.path.lexists(work_dir):
+            _forget(source, work_dir)
+
+
+def _refuse_occupied(work_dir: str) -> None:
+    if os.path.lexists(work_dir) and not (os.path.isdir(work_dir) and not os.listdir(work_dir)):
+        raise RefusedError(
+            f"{work_dir} is there already and not empty",
+            hint="name another work dir, or use --transfer none to work in it as it is",
+        )
+
+
+def _add(source: Source, work_dir: str, wanted: str) -> tuple[str, tuple[str, ...]]:
+    """Adds the worktree without files, under the lock; a lost race against a foreign git is tried again."""
+    for attempt in range(1, _TRIES + 1):
+        with locked(lock_path(source), timeout_s=_LOCK_TIMEOUT_S):
+            branch, notes = free_branch(source, wanted)
+            try:
+                done = _add_once(source, work_dir, branch)
+            except BaseException:
+                _undo_add(source, work_dir, branch)
+                raise
+            if done.code == 0:
+                return branch, notes
+            _undo_add(source, work_dir, branch)
+        if not any(sign in done.stderr for sign in _RACES):
+            break
+        time.sleep(random.uniform(0.01, 0.05) * attempt)
+    raise CommandFailedError(f"cannot add a worktree at {work_dir}", done)
+
+
+def _add_once(source: Source, work_dir: str, branch: str) -> Completed:
+    add = ("worktree", "add", "--no-checkout", "-q")
+    if source.head:
+        return git(source.common_dir, *add, "--no-track", "-b", branch, work_dir, source.head)
+    # git < 2.42 needs a commit for a worktree: an empty one, before HEAD names the unborn branch.
+    tree = git(source.common_dir, "mktree").check("cannot make an empty tree").text.strip()
+    commit = git(source.common_dir, "commit-tree", "-m", "mngr: nothing", tree, env=_MAKER)
+    empty = commit.check("cannot make an empty commit").text.strip()
+    done = git(source.common_dir, "-c", "core.logAllRefUpdates=false", *add, "--detach", work_dir, empty)
+    return git(work_dir, "symbolic-ref", "HEAD", f"refs/heads/{branch}") if done.code == 0 else done
+
+
+def _undo_add(source: Source, work_dir: str, branch: str) -> None:
+    _remove_tree(work_dir)
+    _forget(source, work_dir)
+    if source.head:
+        git(source.common_dir, "update-ref", "-d", f"refs/heads/{branch}", source.head)
+
+
+def _fill(source: Source, host: Host, work_dir: str, dirty: str) -> None:
+    if source.head:
+        git(work_dir, "reset", "-q", "--hard", timeout_s=_CHECKOUT_TIMEOUT_S).check(
+            f"cannot check out {work_dir}"
+        )
+    if dirty:
+        script = f"cd -- {quote(work_dir)}\n{replay_script(dirty)}"
+        run_script(host, script, timeout_s=_CHECKOUT_TIMEOUT_S).check(
+            f"cannot replay uncommitted work in {work_dir}"
+        )
+
+
+def _remove_tree(path: str) -> None:
+    process.run(("rm", "-rf", "--", path), timeout_s=600)
+
+
+def _forget(source: Source, work_dir: str) -> None:
+    """Removes git's record of this worktree, also a half-written one that `prune` would leave."""
+    records = os.path.join(source.common_dir, "worktrees")
+    pointer = os.path.join(os.path.realpath(work_dir), ".git")
+    for name in os.listdir(records) if os.path.isdir(records) else ():
+        said = _read(os.path.join(records, name, "gitdir"))
+        unwritten = said is None and name.startswith(os.path.basename(work_dir))
+        if unwritten or said == pointer:
+            _remove_tree(os.path.join(records, name))
+
+
+def _read(path: str) -> str | None:
+    try:
+        with open(path, "rb") as file:
+            return os.fsdecode(file.read()).removesuffix("\n")
+    except OSError:
+        return None
+
+
+def _notes(standing: Standing, report: Report, branch: str) -> tuple[str, ...]:
+    notes = ["a worktree's commits are in the source repository already"]
+    if report.branch != branch:
+        where = f'branch "{report.branch}"' if report.branch else f"no branch (at {report.head[:12]})"
+        notes.append(f"the agent is on {where}")
+    if report.uncommitted:
+        notes.append(f"uncommitted work stays there ({report.uncommitted}); --include-dirty brings it")
+    if not standing.commit:
+        notes.append("the agent has no commits yet")
+    return tuple(notes)
+
+
+def _keep_snapshot(into: Source, branch: str, report: Report) -> Brought:
+    """The agent's own branch is checked out in its worktree, so the snapshot gets a branch of its own."""
+    beside = f"{branch}-uncommitted"
+    before = stand(into, beside)
+    held = git(into.common_dir, "cat-file", "commit", before.commit).text if before.commit else ""
+    if before.checked_out_at or (held and not is_snapshot(held)):
+        raise RefusedError(
+            f'branch "{beside}" is there and not a snapshot of ours, or is checked out',
+            hint=f"rename it first: git branch -m {beside} {beside}-mine",
+        )
+    move_branch(into, beside, report.snapshot, before.commit)
+    return Brought(
+        beside, before.commit, report.snapshot, (f'uncommitted work is one commit on top, as "{beside}"',)
+    )
