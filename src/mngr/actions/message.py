@@ -55,9 +55,10 @@ def deliver(host: Host, spec: AgentSpec, data: bytes, manager: Manager, *, sessi
     """Hands over the message by the agent's own type and writes the outcome into its log."""
     check_message(data)
     pane = AgentPane(host, spec.id, session or spec.session)
+    sent_at = time.time()  # before sending: a turn that ends meanwhile ended after the message
     receipt = manager.agent_type(spec.type).send(pane, data)
     paths = HostPaths(host.dir)
-    entry = Event(time.time(), kinds.MESSAGE, {"status": receipt.status, "bytes": len(data), "why": receipt.why})
+    entry = Event(sent_at, kinds.MESSAGE, {"status": receipt.status, "bytes": len(data), "why": receipt.why})
     script = append(paths.agent(spec.id).events, entry) + "\n" + ring(paths.bell)
     host.run(READ_AND_RUN, stdin=encode(script))
     return receipt

@@ -1,0 +1,31 @@
+"""`label`: puts labels on an agent and takes them off."""
+
+import time
+from collections.abc import Mapping, Sequence
+
+from mngr.actions.manager import Manager, default_manager
+from mngr.actions.rows import look_at
+from mngr.actions.targets import resolve_one
+from mngr.model import event as kinds
+from mngr.model.agent import Agent, Change
+from mngr.model.event import Event
+from mngr.model.labels import check_label_key
+from mngr.store.paths import HostPaths
+from mngr.store.script import READ_AND_RUN, append, encode, ring
+
+
+def label(
+    agent: Agent | str, set: Mapping[str, str], remove: Sequence[str] = (), *, manager: Manager | None = None
+) -> Change:
+    """Sets and removes labels; removing one that is not there is fine."""
+    manager = default_manager(manager)
+    row = resolve_one(manager, agent)
+    wanted = {**row.agent.labels, **{check_label_key(key): value for key, value in set.items()}}
+    wanted = {key: value for key, value in wanted.items() if key not in remove}
+    if wanted == row.agent.labels:
+        return Change(row.agent, changed=False)
+    paths = HostPaths(row.host.dir)
+    entry = Event(time.time(), kinds.LABELLED, {"labels": wanted})
+    script = append(paths.agent(row.agent.id).events, entry) + " || exit 1\n" + ring(paths.bell)
+    row.host.run(READ_AND_RUN, stdin=encode(script)).check(f"labelling {row.agent.name}")
+    return Change(look_at(row.host, manager, agent_glob=row.agent.id)[0].agent, changed=True)

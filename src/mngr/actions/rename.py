@@ -1,0 +1,43 @@
+"""`rename`: another name for the same agent; its id, branch and work dir stay."""
+
+import time
+
+from mngr.actions.claim import drop_name, take_name
+from mngr.actions.manager import Manager, default_manager
+from mngr.actions.rows import look_at
+from mngr.actions.targets import resolve_one
+from mngr.errors import RefusedError
+from mngr.model import event as kinds
+from mngr.model.agent import Agent, Change
+from mngr.model.event import Event
+from mngr.model.ids import check_name
+from mngr.store.paths import HostPaths
+from mngr.store.script import READ_AND_RUN, append, encode, quote, ring
+from mngr.tmux.server import tmux_sh
+
+_TAKEN = 17
+
+
+def rename(agent: Agent | str, name: str, *, manager: Manager | None = None) -> Change:
+    """Takes the new name first, so that two agents never share one."""
+    manager = default_manager(manager)
+    row = resolve_one(manager, agent)
+    check_name(name)
+    if name == row.agent.name:
+        return Change(row.agent, changed=False)
+    paths, agent_id = HostPaths(row.host.dir), row.agent.id
+    session = f"{tmux_sh(paths)} rename-session -t {quote('=' + row.agent.session)} {quote(row.spec.prefix + name)}"
+    script = "\n".join(
+        (
+            take_name(paths, name, agent_id),
+            session + " 2>/dev/null" if row.evidence.pane else ":",
+            append(paths.agent(agent_id).events, Event(time.time(), kinds.RENAMED, {"name": name})) + " || exit 1",
+            drop_name(paths, row.agent.name, agent_id),
+            ring(paths.bell),
+        )
+    )
+    done = row.host.run(READ_AND_RUN, stdin=encode(script))
+    if done.code == _TAKEN:
+        raise RefusedError(f'an agent "{name}" is there already', hint="choose another name; see: mngr list")
+    done.check(f"renaming {row.agent.name}")
+    return Change(look_at(row.host, manager, agent_glob=agent_id)[0].agent, changed=True)
