@@ -1,0 +1,95 @@
+"""Sets and unsets one key in the config file of a scope, under a lock, and keeps trust in step."""
+
+import os
+from collections.abc import Callable, Collection
+
+from msgspec import Struct
+
+from mngr.config.files import directory_lock, read_file, write_file
+from mngr.config.keys import Key, join_key, parse_key
+from mngr.config.layers import word_value
+from mngr.config.lines import set_key, unset_key
+from mngr.config.locate import Places
+from mngr.config.schema import canonical, canonical_key, check, nested, with_sections
+from mngr.config.toml import check_bounds, decode
+from mngr.config.trust import trust_own_edit
+from mngr.errors import RefusedError, UsageError, did_you_mean
+
+SCOPES = ("user", "project", "local")
+
+
+class Edited(Struct, frozen=True):
+    """What an edit did. Without `trusted`, part of the file has no effect before `mngr config trust`."""
+
+    path: str
+    key: str
+    changed: bool
+    trusted: bool
+
+
+def file_for(places: Places, scope: str) -> str:
+    """The file that a scope means: `user`, `project` (committed) or `local` (this checkout)."""
+    if scope not in SCOPES:
+        raise UsageError(f'no config scope "{scope}"', hint=did_you_mean(scope, SCOPES))
+    if scope == "user":
+        return places.user_file
+    if not places.repo_root:
+        raise UsageError(
+            f"there is no repository here, so no {scope} config", hint="go into one, or set it for the user"
+        )
+    return places.project_file if scope == "project" else places.local_file
+
+
+def set_value(
+    places: Places, scope: str, dotted: str, text: str, extra_sections: Collection[str] = ()
+) -> Edited:
+    """Sets a key in the file of a scope; the text means what it means after `-S`."""
+    key, schema = canonical_key(parse_key(dotted)), with_sections(extra_sections)
+    _check_unicode(dotted + text)
+    value = word_value(key, text, schema)
+    check_bounds(nested(key, value), "the value")
+    check(canonical(nested(key, value), "the value"), "cannot set that", schema)
+    return _edit(places, scope, key, lambda before, path: set_key(before, key, value, path))
+
+
+def unset_value(places: Places, scope: str, dotted: str) -> Edited:
+    """Removes a key from the file of a scope; a key that is not there is no error and no change."""
+    key = canonical_key(parse_key(dotted))
+    return _edit(places, scope, key, lambda before, path: unset_key(before, key, path))
+
+
+def _edit(places: Places, scope: str, key: Key, change: Callable[[str, str], str]) -> Edited:
+    path, is_user = file_for(places, scope), scope == "user"
+    if not is_user:
+        _refuse_links(path, places.repo_root)
+    with directory_lock(os.path.dirname(path), 0o700 if is_user else 0o777):
+        before = read_file(path)
+        old = before or b""
+        new = change(decode(old, path), path).encode()
+        if new != old:
+            write_file(path, new, 0o666 if scope == "project" else 0o600)
+        if scope == "local" and before is None and new:
+            _hide_from_git(os.path.dirname(path))
+    trusted = is_user or trust_own_edit(path, before, new, places.host_dir)
+    return Edited(path, join_key(key), new != old, trusted)
+
+
+def _refuse_links(path: str, root: str) -> None:
+    """A repository could link its config to any file of the user's and have us write there."""
+    if os.path.realpath(path) != os.path.join(os.path.realpath(root), ".mngr", os.path.basename(path)):
+        raise RefusedError(
+            f"{path} leads out of the repository through a link", hint="replace it by a plain file"
+        )
+
+
+def _hide_from_git(folder: str) -> None:
+    path = os.path.join(folder, ".gitignore")
+    if not os.path.lexists(path):
+        write_file(path, b"/.gitignore\n/settings.local.toml\n", 0o666)
+
+
+def _check_unicode(words: str) -> None:
+    try:
+        words.encode()
+    except UnicodeEncodeError:
+        raise UsageError("a TOML file holds UTF-8 text, and this is not", hint="give it in UTF-8") from None

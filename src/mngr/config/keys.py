@@ -1,0 +1,99 @@
+"""Dotted keys: `agent_types."my.type".command` and the parts it is made of."""
+
+from collections.abc import Iterable
+
+from mngr.errors import UsageError
+
+_BARE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
+_SHORT = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
+_BLANK = " \t"
+
+Key = tuple[str, ...]
+
+
+def parse_key(dotted: str) -> Key:
+    """The parts of a whole dotted key."""
+    if '"' not in dotted and "'" not in dotted and "=" not in dotted:
+        parts = tuple(part.strip(_BLANK) for part in dotted.split("."))
+        if all(parts):
+            return parts
+    parts, rest = scan_key(dotted)
+    if rest:
+        raise UsageError(f"key {quote_text(dotted)} goes on after its end: {quote_text(rest)}", hint=_HINT)
+    return parts
+
+
+def scan_key(text: str) -> tuple[Key, str]:
+    """The key a text starts with, and the rest from `=` or `]` on."""
+    parts: list[str] = []
+    at = 0
+    while True:
+        part, at = _scan_part(text, at)
+        parts.append(part)
+        if text[at : at + 1] != ".":
+            return tuple(parts), text[at:]
+        at += 1
+
+
+def join_key(parts: Iterable[str]) -> str:
+    """The dotted form; parts that need quotes get them, so that it is safe to print and to parse."""
+    return ".".join(part if part and _BARE.issuperset(part) else quote_text(part) for part in parts)
+
+
+def quote_text(text: str) -> str:
+    """A TOML basic string of one line, with everything unprintable escaped."""
+    return '"' + "".join(_SHORT.get(char) or _visible(char) for char in text) + '"'
+
+
+def loosely(part: str) -> str:
+    """What is left when case, `-` and `_` do not count."""
+    return part.lower().replace("-", "_")
+
+
+_HINT = 'write section.key, with quotes around a part that holds a dot: templates."v1.2".branch'
+
+
+def _scan_part(text: str, at: int) -> tuple[str, int]:
+    at = _skip_blank(text, at)
+    if text[at : at + 1] in ('"', "'"):
+        end = _closing_quote(text, at)
+        return _unquoted(text[at:end]), _skip_blank(text, end)
+    end = at
+    while end < len(text) and text[end] not in ".=]\"'":
+        end += 1
+    part = text[at:end].strip(_BLANK)
+    if not part:
+        raise UsageError(f"key {quote_text(text)} has an empty part", hint=_HINT)
+    return part, end
+
+
+def _closing_quote(text: str, at: int) -> int:
+    quote, end = text[at], at + 1
+    while end < len(text) and text[end] != quote:
+        end += 2 if quote == '"' and text[end] == "\\" else 1
+    if end >= len(text):
+        raise UsageError(f"key {quote_text(text)} has a quote that never closes", hint=_HINT)
+    return end + 1
+
+
+def _unquoted(quoted: str) -> str:
+    if quoted[0] == "'" or "\\" not in quoted:
+        return quoted[1:-1]
+    from tomllib import loads  # 20 ms, and hardly anybody escapes in a key
+
+    try:
+        return str(loads(f"x = {quoted}")["x"])
+    except ValueError:
+        raise UsageError(f"key part {quote_text(quoted)} is not a TOML string", hint=_HINT) from None
+
+
+def _skip_blank(text: str, at: int) -> int:
+    while text[at : at + 1] in (" ", "\t"):
+        at += 1
+    return at
+
+
+def _visible(char: str) -> str:
+    if char.isprintable():
+        return char
+    return f"\\u{ord(char):04X}" if ord(char) <= 0xFFFF else f"\\U{ord(char):08X}"

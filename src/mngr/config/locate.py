@@ -1,0 +1,104 @@
+"""Where the layers are: the host dir, the repository around a directory, and the files in both."""
+
+import os
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from mngr.errors import UsageError
+
+
+class Places(Struct, frozen=True):
+    """The two directories that config files live under; `repo_root` is empty outside a repository."""
+
+    host_dir: str
+    repo_root: str = ""
+
+    @property
+    def user_file(self) -> str:
+        return os.path.join(self.host_dir, "config.toml")
+
+    @property
+    def project_file(self) -> str:
+        """The file a repository commits for everyone."""
+        return project_file(self.repo_root)
+
+    @property
+    def local_file(self) -> str:
+        """One person's own settings for one checkout."""
+        return local_file(self.repo_root)
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Every file that may be a layer, weakest first."""
+        repository = (self.project_file, self.local_file) if self.repo_root else ()
+        return (self.user_file, *repository)
+
+
+def find_places(cwd: str, env: Mapping[str, str]) -> Places:
+    return Places(host_dir(env), repo_root(cwd))
+
+
+def host_dir(env: Mapping[str, str]) -> str:
+    """`MNGR_HOST_DIR`, or `~/.mngr`; always absolute."""
+    home = env.get("HOME") or os.path.expanduser("~")
+    asked = env.get("MNGR_HOST_DIR") or os.path.join(home, ".mngr")
+    if asked == "~" or asked.startswith("~/"):
+        asked = home + asked[1:]
+    try:
+        return os.path.abspath(asked)
+    except FileNotFoundError:
+        raise UsageError(
+            f'MNGR_HOST_DIR is "{asked}", and the current directory no longer exists',
+            hint="make MNGR_HOST_DIR an absolute path",
+        ) from None
+
+
+def repo_root(cwd: str) -> str:
+    """The nearest directory from here upwards that has a `.git`, or an empty text."""
+    here = os.path.abspath(cwd)
+    while not os.path.lexists(os.path.join(here, ".git")):
+        above = os.path.dirname(here)
+        if above == here:
+            return ""
+        here = above
+    return here
+
+
+def project_file(root: str) -> str:
+    return os.path.join(root, ".mngr", "settings.toml")
+
+
+def local_file(root: str) -> str:
+    return os.path.join(root, ".mngr", "settings.local.toml")
+
+
+def main_root(root: str) -> str:
+    """The repository a linked worktree belongs to; any other checkout is its own.
+
+    The repository must name the worktree too: a stray `.git` file alone could claim to belong anywhere.
+    """
+    link = os.path.join(root, ".git")
+    said = _first_line(link)
+    if not said.startswith("gitdir:"):
+        return os.path.realpath(root)
+    entry = os.path.realpath(os.path.join(root, said.removeprefix("gitdir:").strip()))
+    back = _first_line(os.path.join(entry, "gitdir"))
+    common, kind = os.path.split(os.path.dirname(entry))
+    if kind != "worktrees" or not back or _real(entry, back) != _real(root, ".git"):
+        return os.path.realpath(root)
+    return os.path.dirname(common) if os.path.basename(common) == ".git" else common
+
+
+def _real(start: str, path: str) -> str:
+    return os.path.realpath(os.path.join(start, path))
+
+
+def _first_line(path: str) -> str:
+    if not os.path.isfile(path):
+        return ""
+    try:
+        with open(path, "rb") as file:
+            return os.fsdecode(file.read(8192).partition(b"\n")[0]).replace("\0", "")
+    except OSError:
+        return ""
