@@ -58,8 +58,8 @@ class Host(Protocol):
 class Provider(Protocol):
     """Opens hosts. `options` names the fields of HostSpec it can honour; others are refused before `create`.
 
-    Made with one argument, this machine's host dir; what it must remember goes to `providers/<name>` below.
-    An unknown host name is NotFoundError in every method.
+    Made with one argument, this machine's host dir; what it must remember goes to directories of its own in
+    `providers/<name>` there. An unknown host name is NotFoundError in every method.
     """
 
     name: str

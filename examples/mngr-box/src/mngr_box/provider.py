@@ -87,9 +87,12 @@ class BoxProvider:
         return host
 
     def _find(self, name: str) -> Box | None:
-        """How a box was last started; None where that never came to its end."""
         if name not in self._names():
             raise NotFoundError(f'no box "{name}"', hint=did_you_mean(name, self._names()))
+        return self._read(name)
+
+    def _read(self, name: str) -> Box | None:
+        """How a box was last started; None where that never came to its end."""
         try:
             with open(self._path(name, "box.json"), "rb") as file:
                 return msgspec.json.decode(file.read(), type=Box)
@@ -97,11 +100,16 @@ class BoxProvider:
             return None
 
     def _state(self, name: str) -> HostState:
-        box = self._find(name)
+        box = self._read(name)
         return HostState.RUNNING if box and box.is_running else HostState.STOPPED
 
     def _names(self) -> list[str]:
-        return sorted(os.listdir(self._dir)) if os.path.isdir(self._dir) else []
+        """Every directory is a box; files beside them are mngr's own notes about hosts."""
+        try:
+            with os.scandir(self._dir) as entries:
+                return sorted(entry.name for entry in entries if entry.is_dir())
+        except FileNotFoundError:
+            return []
 
     def _path(self, *parts: str) -> str:
         return "/".join((self._dir, *parts))

@@ -1,0 +1,17 @@
+"""A hook: one line per new agent in the file that MNGR_BOX_JOURNAL names."""
+
+import os
+
+from mngr.hookspecs import hookimpl
+from mngr.model.agent import Agent
+
+
+class Journal:
+    """Acts on one of the moments of `mngr.hookspecs`."""
+
+    @hookimpl
+    def after_create(self, agent: Agent) -> None:
+        path = os.environ.get("MNGR_BOX_JOURNAL")
+        if path:
+            with open(path, "a", encoding="utf-8") as file:
+                file.write(f"{agent.address} {agent.type}\n")

@@ -1,0 +1,108 @@
+"""What `process` promises beyond the contract of a host, which the conformance suite covers."""
+
+import os
+import signal
+import sys
+import time
+
+import pytest
+
+from mngr import process
+from mngr.errors import TimedOutError, UsageError
+from mngr.process import CommandFailedError, OnlyEnv
+
+
+def test_a_missing_program_and_a_missing_directory_are_told_apart() -> None:
+    with pytest.raises(CommandFailedError, match="mngr-no-such-program: No such file") as program:
+        process.run(["mngr-no-such-program"])
+    with pytest.raises(CommandFailedError, match="/no/such/dir: No such file"):
+        process.run(["true"], cwd="/no/such/dir")
+    assert program.value.completed.code == 127
+
+
+def test_arguments_beyond_the_kernels_limit_are_an_error_not_a_crash() -> None:
+    with pytest.raises(CommandFailedError, match="Argument list too long") as raised:
+        process.run(["echo", "x" * 10_000_000])
+    assert raised.value.completed.code == 126
+
+
+def test_a_nul_is_refused_with_a_hint() -> None:
+    with pytest.raises(UsageError) as raised:
+        process.run(["echo", "a\0b"])
+    assert raised.value.hint
+
+
+def test_a_child_gets_our_environment_without_what_git_and_tmux_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OURS", "1")
+    monkeypatch.setenv("GIT_DIR", "/elsewhere")
+    monkeypatch.setenv("TMUX", "/socket,1,0")
+    seen = process.run(["env"], env={"MORE": "2"}).text.splitlines()
+    assert {"OURS=1", "MORE=2"} <= set(seen)
+    assert not [line for line in seen if line.startswith(("GIT_DIR=", "TMUX="))]
+
+
+def test_a_whole_environment_replaces_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OURS", "1")
+    assert process.run(["/usr/bin/env"], env=OnlyEnv({"MORE": "2"})).text == "MORE=2\n"
+
+
+def test_descriptors_handed_over_are_open_and_no_other_is_left_behind() -> None:
+    reader, writer = os.pipe()
+    os.write(writer, b"through")
+    os.close(writer)
+    before = len(os.listdir("/proc/self/fd"))
+    done = process.run_with_fds(["cat", f"/dev/fd/{reader}"], pass_fds=(reader,), timeout_s=10)
+    assert (done.code, done.stdout) == (0, b"through")
+    assert len(os.listdir("/proc/self/fd")) == before
+    os.close(reader)
+
+
+def test_an_interrupt_ends_the_child_with_its_children() -> None:
+    script = "from mngr import process; process.run(['sh', '-c', 'sleep 295 & echo $! >&2; wait'])"
+    inner = f"import signal; signal.signal(signal.SIGINT, signal.default_int_handler); {script}"
+    child = process.stream([sys.executable, "-c", inner])
+    try:
+        assert process.wait_until(lambda: _count(b"sleep\x00295\x00") == 1, 10)
+        os.kill(child._child.pid, signal.SIGINT)
+        child.wait(10)
+        assert process.wait_until(lambda: _count(b"sleep\x00295\x00") == 0, 10)
+    finally:
+        child.kill()
+
+
+def test_a_deadline_names_the_command_in_one_printable_line() -> None:
+    with pytest.raises(TimedOutError) as raised:
+        process.run(["sh", "-c", "sleep 9\n# \udcff " + "x" * 200], timeout_s=0.05)
+    message = raised.value.message
+    assert message.startswith("sh -c sleep 9 # \\udcff x")
+    assert message.endswith("… did not end within 0.05 s")
+    message.encode()
+
+
+def test_a_detached_process_has_a_session_of_its_own() -> None:
+    pid = process.start_detached(["sleep", "60"])
+    try:
+        assert os.getsid(pid) == pid
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+
+
+def test_waiting_returns_the_answer_or_the_last_one_at_the_deadline() -> None:
+    answers = iter([None, 0, "yes"])
+    assert process.wait_until(lambda: next(answers), 5, every_s=0.001) == "yes"
+    began = time.monotonic()
+    assert process.wait_until(lambda: False, 0.05) is False
+    assert time.monotonic() - began < 5
+
+
+def _count(command_line: bytes) -> int:
+    """Living processes with exactly this command line."""
+    found = 0
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/cmdline", "rb") as file:
+                found += file.read() == command_line
+        except OSError:
+            continue
+    return found
