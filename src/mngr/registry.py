@@ -113,7 +113,9 @@ def transfer_name(word: str) -> str:
     """The name of a transfer, from any of the words people use for it."""
     name = _TRANSFER_ALIASES.get(word, word)
     if name not in entries(TRANSFERS):
-        raise UsageError(f'no transfer "{word}"', hint=did_you_mean(word, [*entries(TRANSFERS), *_TRANSFER_ALIASES]))
+        raise UsageError(
+            f'no transfer "{word}"', hint=did_you_mean(word, [*entries(TRANSFERS), *_TRANSFER_ALIASES])
+        )
     return name
 
 

@@ -27,7 +27,9 @@ def claim(host: Host, spec: AgentSpec, *, is_auto_named: bool) -> AgentSpec:
         if done.code == 0:
             return spec
         if done.code != _TAKEN:
-            raise MngrError(f"could not write to {host.dir} on {host.name}: {done.complaint}", hint="mngr doctor")
+            raise MngrError(
+                f"could not write to {host.dir} on {host.name}: {done.complaint}", hint="mngr doctor"
+            )
         if not is_auto_named:
             raise RefusedError(
                 f'an agent "{spec.name}" is there already',

@@ -26,7 +26,12 @@ class ConnectPlan(Struct, frozen=True):
 
 
 def plan_connect(
-    agent: Agent | str, *, read_only: bool = False, start: bool = False, command: str = "", manager: Manager | None = None
+    agent: Agent | str,
+    *,
+    read_only: bool = False,
+    start: bool = False,
+    command: str = "",
+    manager: Manager | None = None,
 ) -> ConnectPlan:
     """Finds the agent's terminal; a stopped agent is started when asked, otherwise refused."""
     manager = default_manager(manager)

@@ -90,7 +90,9 @@ def make_plan(asked: CreateSpec, manager: Manager) -> Plan:
     address = msgspec.structs.replace(address, provider=provider)
     agent_type = _agent_type(spec, manager)
     check_argv(spec.args)
-    env = asked_env(manager.env, spec.pass_env, [os.path.join(manager.cwd, f) for f in spec.env_file], spec.env)
+    env = asked_env(
+        manager.env, spec.pass_env, [os.path.join(manager.cwd, f) for f in spec.env_file], spec.env
+    )
     if spec.isolate not in ("", "pid"):
         raise UsageError(f'--isolate "{spec.isolate}" is unknown', hint="the only isolation is: pid")
     source, transfer = _source_and_transfer(spec, address, manager)
@@ -116,7 +118,9 @@ def _agent_type(spec: CreateSpec, manager: Manager) -> AgentType:
     if spec.type:
         return manager.agent_type(spec.type)
     if not spec.args:
-        raise UsageError("what should the agent run?", hint="name a type, or a program: mngr create NAME -- PROGRAM ARGS")
+        raise UsageError(
+            "what should the agent run?", hint="name a type, or a program: mngr create NAME -- PROGRAM ARGS"
+        )
     return manager.agent_type("command")
 
 
@@ -185,7 +189,9 @@ def _refuse_options(spec: CreateSpec, provider: Provider) -> None:
             )
 
 
-def _make(plan: Plan, host: Host, owns_host: bool, manager: Manager, undo: Undo) -> tuple[AgentSpec, Launched]:
+def _make(
+    plan: Plan, host: Host, owns_host: bool, manager: Manager, undo: Undo
+) -> tuple[AgentSpec, Launched]:
     first = _first_spec(plan, host, owns_host, manager)
     manager.hook("before_create", agent=first)
     undo.push(f"agent {first.id}", lambda: claim.release(host, first))
@@ -258,7 +264,9 @@ def _upload(plan: Plan, host: Host, spec: AgentSpec, manager: Manager) -> None:
     for pair in plan.spec.upload:
         local, colon, remote = pair.rpartition(":")
         if not colon or not local or not remote:
-            raise UsageError(f'--upload "{pair}" is not LOCAL:REMOTE', hint="REMOTE is relative to the agent's work dir")
+            raise UsageError(
+                f'--upload "{pair}" is not LOCAL:REMOTE', hint="REMOTE is relative to the agent's work dir"
+            )
         path = os.path.join(manager.cwd, local)
         push_files([path], host, os.path.join(spec.work_dir, remote))
 

@@ -6,6 +6,7 @@ from typing import TypeVar
 
 from mngr.actions.create import AgentDiedError, create
 from mngr.actions.create_spec import CreateSpec
+from mngr.actions.list import list_agents
 from mngr.actions.manager import Manager
 from mngr.actions.many import run_many
 from mngr.actions.watch import watch
@@ -54,8 +55,9 @@ class _Slots:
         with self._turn:
             if self._try():
                 return
-            for rows in watch(self._manager.local, self._manager):
-                active = {row.agent.id for row in rows if row.agent.state in _ACTIVE}
+            for _ in watch(self._manager.local, self._manager):
+                listed = list_agents(manager=self._manager).agents
+                active = {agent.id for agent in listed if agent.state in _ACTIVE}
                 with self._lock:
                     self._made &= active
                 if self._try():

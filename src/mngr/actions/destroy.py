@@ -75,7 +75,9 @@ def _forget(rows: Sequence[Row], manager: Manager) -> None:
         lines += [f"rm -rf {quote(paths.agent(row.agent.id).dir)} || exit 1" for row in group]
         lines += [ring(paths.bell)]
         host.run(READ_AND_RUN, stdin=encode("\n".join(lines))).check("removing agents")
-        if any(row.evidence.spec and row.evidence.spec.owns_host for row in group) and not look_at(host, manager):
+        if any(row.evidence.spec and row.evidence.spec.owns_host for row in group) and not look_at(
+            host, manager
+        ):
             manager.provider(host.provider).destroy(host.name)
 
 

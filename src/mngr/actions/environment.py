@@ -9,7 +9,9 @@ from mngr.store.paths import HostPaths
 from mngr.store.runfile import check_env
 
 # What a login would set. Anything else, keys above all, reaches an agent only by name.
-_BASE = frozenset("PATH HOME USER LOGNAME SHELL LANG LANGUAGE TZ TMPDIR XDG_CONFIG_HOME XDG_DATA_HOME".split())
+_BASE = frozenset(
+    "PATH HOME USER LOGNAME SHELL LANG LANGUAGE TZ TMPDIR XDG_CONFIG_HOME XDG_DATA_HOME".split()
+)
 
 
 def base_env(env: Mapping[str, str]) -> dict[str, str]:
@@ -17,12 +19,16 @@ def base_env(env: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in env.items() if name in _BASE or name.startswith("LC_")}
 
 
-def asked_env(env: Mapping[str, str], pass_env: Iterable[str], env_files: Iterable[str], given: Mapping[str, str]) -> dict[str, str]:
+def asked_env(
+    env: Mapping[str, str], pass_env: Iterable[str], env_files: Iterable[str], given: Mapping[str, str]
+) -> dict[str, str]:
     """`--pass-env`, then `--env-file`, then `--env`: the later wins."""
     asked: dict[str, str] = {}
     for name in pass_env:
         if name not in env:
-            raise UsageError(f"--pass-env {name}: it is not set here", hint=f"set it, or write --env {name}=VALUE")
+            raise UsageError(
+                f"--pass-env {name}: it is not set here", hint=f"set it, or write --env {name}=VALUE"
+            )
         asked[name] = env[name]
     for path in env_files:
         asked.update(read_env_file(path))
@@ -37,7 +43,9 @@ def read_env_file(path: str) -> dict[str, str]:
         with open(path, encoding="utf-8", errors="surrogateescape") as file:
             lines = file.read().split("\n")
     except OSError as error:
-        raise UsageError(f"cannot read env file {path}: {error.strerror}", hint="name a readable file") from None
+        raise UsageError(
+            f"cannot read env file {path}: {error.strerror}", hint="name a readable file"
+        ) from None
     values = {}
     for number, line in enumerate(lines, 1):
         text = line.strip().removeprefix("export ").lstrip()
@@ -45,7 +53,9 @@ def read_env_file(path: str) -> dict[str, str]:
             continue
         name, equals, value = text.partition("=")
         if not equals:
-            raise UsageError(f"{path}, line {number}: no NAME=VALUE", hint="one NAME=VALUE a line; # starts a comment")
+            raise UsageError(
+                f"{path}, line {number}: no NAME=VALUE", hint="one NAME=VALUE a line; # starts a comment"
+            )
         values[name.rstrip()] = _unquoted(value)
     return values
 
@@ -73,4 +83,6 @@ def _unquoted(value: str) -> str:
 
 def expand_home(path: str, env: Mapping[str, str]) -> str:
     """`~/x` against the HOME of the environment we act for."""
-    return env.get("HOME", os.path.expanduser("~")) + path[1:] if path == "~" or path.startswith("~/") else path
+    return (
+        env.get("HOME", os.path.expanduser("~")) + path[1:] if path == "~" or path.startswith("~/") else path
+    )

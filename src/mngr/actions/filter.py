@@ -57,7 +57,11 @@ def parse_condition(text: str) -> tuple[str, str, str]:
             if text[index : index + len(operator)] != operator or index == 0:
                 break
             value = text[index + len(operator) :]
-            return check_field(text[:index].strip()), operator, value.removeprefix("=") if char == "=" else value
+            return (
+                check_field(text[:index].strip()),
+                operator,
+                value.removeprefix("=") if char == "=" else value,
+            )
     raise UsageError(f'"{text}" is not a condition', hint="write field=value, field!=value or field~glob")
 
 

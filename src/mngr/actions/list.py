@@ -23,7 +23,9 @@ def list_agents(filter: Filter | None = None, *, manager: Manager | None = None)
     return look_and_list(filter, manager=manager)[0]
 
 
-def look_and_list(filter: Filter | None = None, *, manager: Manager | None = None) -> tuple[Listing, dict[str, Row]]:
+def look_and_list(
+    filter: Filter | None = None, *, manager: Manager | None = None
+) -> tuple[Listing, dict[str, Row]]:
     """The listing, and by id the rows behind it: evidence to explain, hosts to act on."""
     manager, wanted = default_manager(manager), (filter or Filter()).check()
     looks = look_everywhere(manager, provider=wanted.provider, host=wanted.host)

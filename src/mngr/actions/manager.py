@@ -43,7 +43,7 @@ class Manager:
 
     @property
     def prefix(self) -> str:
-        return str(self.env.get("MNGR_PREFIX") or self.config.get("prefix", "mngr-"))
+        return str(self.config.get("prefix", "mngr-"))
 
     @cached_property
     def local(self) -> LocalHost:
@@ -99,7 +99,7 @@ class Manager:
             names = [*known, *self.config.section("agent_types")]
             raise UsageError(
                 f'no agent type "{name}"',
-                hint=did_you_mean(name, names) + f' To run a program: mngr create NAME -- {name}',
+                hint=did_you_mean(name, names) + f" To run a program: mngr create NAME -- {name}",
             )
         return cast(AgentType, registry.load(registry.AGENT_TYPES, name)())
 
@@ -121,4 +121,3 @@ def default_manager(manager: Manager | None) -> Manager:
     if manager is None and _default is None:
         _default = Manager()
     return manager or cast(Manager, _default)
-

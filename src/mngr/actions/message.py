@@ -34,7 +34,8 @@ def message(agent: Agent | str, text: str | bytes, *, manager: Manager | None = 
     row = resolve_one(manager, agent)
     if row.agent.state not in _ALIVE:
         raise RefusedError(
-            f'"{row.agent.name}" is {row.agent.state}: nobody would read it', hint=f"mngr start {row.agent.name}"
+            f'"{row.agent.name}" is {row.agent.state}: nobody would read it',
+            hint=f"mngr start {row.agent.name}",
         )
     receipt = deliver(row.host, row.spec, data, manager, session=row.agent.session)
     manager.hook("after_message", agent=row.agent, receipt=receipt)

@@ -53,7 +53,9 @@ def pull(
     return Pulled(row.agent, changed, brought.branch, brought.before, brought.after, notes=brought.notes)
 
 
-def pull_outbox(agent: Agent | str, to: str, *, force: bool = False, manager: Manager | None = None) -> Pulled:
+def pull_outbox(
+    agent: Agent | str, to: str, *, force: bool = False, manager: Manager | None = None
+) -> Pulled:
     """Brings everything the agent handed over into `to`/NAME."""
     manager = default_manager(manager)
     row = resolve_one(manager, agent)
@@ -67,12 +69,19 @@ def pull_outbox(agent: Agent | str, to: str, *, force: bool = False, manager: Ma
 
 
 def pull_files(
-    agent: Agent | str, patterns: Sequence[str], to: str, *, force: bool = False, manager: Manager | None = None
+    agent: Agent | str,
+    patterns: Sequence[str],
+    to: str,
+    *,
+    force: bool = False,
+    manager: Manager | None = None,
 ) -> Pulled:
     """Brings files of the agent's work dir that match shell patterns into `to`."""
     manager = default_manager(manager)
     row = resolve_one(manager, agent)
-    pulled = files.pull_files(row.host, row.spec.work_dir, patterns, os.path.join(manager.cwd, to), force=force)
+    pulled = files.pull_files(
+        row.host, row.spec.work_dir, patterns, os.path.join(manager.cwd, to), force=force
+    )
     return Pulled(row.agent, bool(pulled.files), files=pulled.files, notes=pulled.notes)
 
 

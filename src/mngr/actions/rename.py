@@ -26,12 +26,15 @@ def rename(agent: Agent | str, name: str, *, manager: Manager | None = None) -> 
     if name == row.agent.name:
         return Change(row.agent, changed=False)
     paths, agent_id = HostPaths(row.host.dir), row.agent.id
-    session = f"{tmux_sh(paths)} rename-session -t {quote('=' + row.agent.session)} {quote(row.spec.prefix + name)}"
+    session = (
+        f"{tmux_sh(paths)} rename-session -t {quote('=' + row.agent.session)} {quote(row.spec.prefix + name)}"
+    )
     script = "\n".join(
         (
             take_name(paths, name, agent_id),
             session + " 2>/dev/null" if row.evidence.pane else ":",
-            append(paths.agent(agent_id).events, Event(time.time(), kinds.RENAMED, {"name": name})) + " || exit 1",
+            append(paths.agent(agent_id).events, Event(time.time(), kinds.RENAMED, {"name": name}))
+            + " || exit 1",
             drop_name(paths, row.agent.name, agent_id),
             ring(paths.bell),
         )

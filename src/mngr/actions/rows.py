@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from typing import TypeVar
 
 import msgspec
@@ -58,7 +59,9 @@ class Look(Struct, frozen=True):
     warning: str = ""
 
 
-def look_at(host: Host, manager: Manager, *, agent_glob: str = "agent-*", deadline_s: float = 30) -> tuple[Row, ...]:
+def look_at(
+    host: Host, manager: Manager, *, agent_glob: str = "agent-*", deadline_s: float = 30
+) -> tuple[Row, ...]:
     """One process on that host, however many agents it has."""
     paths = HostPaths(host.dir)
     done = host.run(probe_argv(paths, agent_glob), timeout_s=deadline_s)
@@ -76,8 +79,11 @@ def look_everywhere(manager: Manager, *, provider: str = "", host: str = "") -> 
     """Every host at once, each with its own deadline; one that is gone costs a warning."""
     refs, warnings = _hosts(manager, provider)
     wanted = [ref for ref in refs if not host or ref.name == host]
-    looks = _in_parallel([(lambda ref=ref: _look(ref, manager)) for ref in wanted])
-    return (*looks, *(Look(HostRef(name, name, HostState.UNREACHABLE), warning=text) for name, text in warnings))
+    looks = _in_parallel([partial(_look, ref, manager) for ref in wanted])
+    return (
+        *looks,
+        *(Look(HostRef(name, name, HostState.UNREACHABLE), warning=text) for name, text in warnings),
+    )
 
 
 def used_providers(manager: Manager) -> list[str]:
@@ -87,7 +93,10 @@ def used_providers(manager: Manager) -> list[str]:
         used = set(os.listdir(f"{manager.host_dir}/providers"))
     except OSError:
         used = set()
-    return ["local", *(name for name in known if name in used | set(manager.config.section("providers")) - {"local"})]
+    return [
+        "local",
+        *(name for name in known if name in used | set(manager.config.section("providers")) - {"local"}),
+    ]
 
 
 def iso(seconds: float | None) -> str | None:
@@ -99,7 +108,9 @@ def iso(seconds: float | None) -> str | None:
 
 def this_process() -> Creator:
     """Who is creating, so that another mngr can tell whether it still is."""
-    return Creator(os.uname().nodename, _first_line("/proc/sys/kernel/random/boot_id"), os.getpid(), _start(os.getpid()))
+    return Creator(
+        os.uname().nodename, _first_line("/proc/sys/kernel/random/boot_id"), os.getpid(), _start(os.getpid())
+    )
 
 
 def is_creator_alive(spec: AgentSpec | None, now: float) -> bool:
@@ -134,7 +145,9 @@ def _look(ref: HostRef, manager: Manager) -> Look:
         rows = look_at(host, manager, deadline_s=30 if ref.provider == "local" else LOOK_DEADLINE_S)
     except (UnreachableError, TimedOutError) as error:
         gone = msgspec.structs.replace(ref, state=HostState.UNREACHABLE)
-        return Look(gone, known=_remembered(gone, manager), warning=f"{ref.name}.{ref.provider}: {error.message}")
+        return Look(
+            gone, known=_remembered(gone, manager), warning=f"{ref.name}.{ref.provider}: {error.message}"
+        )
     if ref.provider != "local":
         _remember(ref, manager, tuple(row.agent for row in rows))
     return Look(ref, rows)
@@ -235,7 +248,6 @@ def _first_line(path: str) -> str:
 def _start(pid: int) -> str:
     fields = _first_line(f"/proc/{pid}/stat").rpartition(")")[2].split()
     return fields[19] if len(fields) > 19 and fields[0] not in "ZX" else ""
-
 
 
 def _in_parallel(jobs: list[Callable[[], T]]) -> list[T]:

@@ -34,7 +34,9 @@ def start_row(row: Row, manager: Manager) -> Change:
         return Change(row.agent, changed=False)
     if row.agent.state == AgentState.UNKNOWN:
         if row.evidence.folded.started_at is None:
-            raise RefusedError(f'"{row.agent.name}" was never finished: {row.agent.why}', hint="mngr gc removes it")
+            raise RefusedError(
+                f'"{row.agent.name}" was never finished: {row.agent.why}', hint="mngr gc removes it"
+            )
         stop_rows([row], manager=manager)
     run = _run_file(row, manager)
     launched = launch(row.host, row.spec, before=_before(row, run), after=ring(HostPaths(row.host.dir).bell))
@@ -71,7 +73,9 @@ def _before(row: Row, run: RunFile) -> str:
     agent = paths.agent(row.agent.id)
     return "\n".join(
         (
-            f"{tmux_sh(paths)} kill-session -t {quote('=' + row.agent.session)} 2>/dev/null" if row.evidence.pane else "",
+            f"{tmux_sh(paths)} kill-session -t {quote('=' + row.agent.session)} 2>/dev/null"
+            if row.evidence.pane
+            else "",
             put(agent.run, run_file_text(run, agent)) + " || exit 1",
             append(agent.events, Event(time.time(), kinds.STARTED)) + " || exit 1",
         )

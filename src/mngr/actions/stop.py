@@ -59,7 +59,9 @@ def by_host(rows: Sequence[Row]) -> list[tuple[Host, list[Row]]]:
 def _end(host: Host, live: list[Row], ended: list[Row], grace_s: float) -> None:
     paths, now = HostPaths(host.dir), time.time()
     logs = [paths.agent(row.agent.id).events for row in live]
-    sessions = [(row.agent.session, paths.agent(row.agent.id)) for row in [*live, *ended] if row.evidence.pane]
+    sessions = [
+        (row.agent.session, paths.agent(row.agent.id)) for row in [*live, *ended] if row.evidence.pane
+    ]
     lines = [append(log, Event(now, kinds.STOPPING)) for log in logs]
     if live:
         lines.append(end_trees_script(paths, [row.agent.id for row in live], grace_s))
@@ -69,4 +71,6 @@ def _end(host: Host, live: list[Row], ended: list[Row], grace_s: float) -> None:
     done = host.run(READ_AND_RUN, stdin=encode("\n".join(lines)), timeout_s=grace_s + 60)
     survivors = done.check("stopping").text.strip()
     if survivors:
-        raise MngrError(f"processes {survivors} on {host.name} could not be ended", hint="are they yours to end?")
+        raise MngrError(
+            f"processes {survivors} on {host.name} could not be ended", hint="are they yours to end?"
+        )

@@ -32,7 +32,9 @@ def resolve(
     """Agents by name and by filter; names and filters together mean the named ones that pass."""
     wanted = filter or Filter()
     if not names and not all and wanted.is_empty:
-        raise UsageError("which agent?", hint="name one or more, or use --all or a filter; mngr list shows them")
+        raise UsageError(
+            "which agent?", hint="name one or more, or use --all or a filter; mngr list shows them"
+        )
     listing, rows = look_and_list(wanted, manager=manager)
     if not names:
         reachable = tuple(rows[agent.id] for agent in listing.agents if agent.id in rows)
@@ -64,14 +66,20 @@ def _one(name: str, listing: Listing, rows: dict[str, Row], manager: Manager) ->
     matches = [agent for agent in listing.agents if _is_meant(address, agent)]
     if not matches:
         names = [agent.name for agent in listing.agents]
-        raise NotFoundError(f'no agent "{name}"', hint=did_you_mean(address.name, names, else_hint="see: mngr list"))
+        raise NotFoundError(
+            f'no agent "{name}"', hint=did_you_mean(address.name, names, else_hint="see: mngr list")
+        )
     if len(matches) > 1:
         candidates = ", ".join(agent.address for agent in matches)
         raise UsageError(f'"{name}" could be any of: {candidates}', hint="write the address, or the id")
     agent = matches[0]
     if agent.id not in rows:
         state = agent.host.state
-        hint = f"start it: mngr start --host {agent.host.name}" if state == HostState.STOPPED else "see: mngr list --hosts"
+        hint = (
+            f"start it: mngr start --host {agent.host.name}"
+            if state == HostState.STOPPED
+            else "see: mngr list --hosts"
+        )
         raise UnreachableError(f'"{agent.address}": its host is {state.lower()}', hint=hint)
     return rows[agent.id]
 

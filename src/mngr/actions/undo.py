@@ -27,7 +27,9 @@ class Undo:
     def keep(self) -> None:
         self._steps.clear()
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
+    ) -> None:
         if not self._steps:
             return
         with _Undisturbed():
@@ -51,7 +53,9 @@ class _Undisturbed:
     def __enter__(self) -> None:
         self._is_main = threading.current_thread() is threading.main_thread()
         if self._is_main:
-            self._before = [(number, signal.signal(number, signal.SIG_IGN)) for number in (signal.SIGINT, signal.SIGTERM)]
+            self._before = [
+                (number, signal.signal(number, signal.SIG_IGN)) for number in (signal.SIGINT, signal.SIGTERM)
+            ]
 
     def __exit__(self, *_: object) -> None:
         if self._is_main:

@@ -42,14 +42,18 @@ def wait(
     """
     manager = default_manager(manager)
     wanted = [agents] if isinstance(agents, Agent | str) else agents
-    return wait_rows([resolve_one(manager, agent) for agent in wanted], check_until(until), any, timeout_s, manager)
+    return wait_rows(
+        [resolve_one(manager, agent) for agent in wanted], check_until(until), any, timeout_s, manager
+    )
 
 
 def check_until(until: str) -> str:
     """The condition itself, or a usage error."""
     if until and until not in WORDS:
         if not set("=~!") & set(until):
-            raise UsageError(f'cannot wait until "{until}"', hint=did_you_mean(until, [*WORDS, "field=value"]))
+            raise UsageError(
+                f'cannot wait until "{until}"', hint=did_you_mean(until, [*WORDS, "field=value"])
+            )
         parse_condition(until)
     return until
 
@@ -83,7 +87,9 @@ def wait_rows(
         over.set()
     if pending:
         names = ", ".join(agent.name for agent in pending.values())
-        raise TimedOutError(f"still waiting for {names} after {timeout_s:g} s", hint=f"see: mngr list {names}")
+        raise TimedOutError(
+            f"still waiting for {names} after {timeout_s:g} s", hint=f"see: mngr list {names}"
+        )
 
 
 def _report(

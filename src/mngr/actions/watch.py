@@ -40,7 +40,9 @@ class _Bell:
     def wait(self, at_most_s: float) -> None:
         if not self._is_near:
             ticks = str(max(1, int(at_most_s / 0.2)))
-            done = self._host.run(["sh", "-c", _LONG_POLL, "mngr-wait", self._path, self._seen, ticks], timeout_s=60)
+            done = self._host.run(
+                ["sh", "-c", _LONG_POLL, "mngr-wait", self._path, self._seen, ticks], timeout_s=60
+            )
             self._seen = done.text.strip()
             return
         until = time.monotonic() + at_most_s

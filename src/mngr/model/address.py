@@ -32,13 +32,19 @@ class Address(Struct, frozen=True):
 def parse_address(text: str, providers: Collection[str]) -> Address:
     """Reads an address. The last label after `@` is a provider only if it is one of `providers`."""
     if any(ord(char) < 0x20 or ord(char) == 0x7F for char in text):
-        raise UsageError(f"address {text!r} holds control characters", hint="an address is NAME@HOST.PROVIDER:PATH")
+        raise UsageError(
+            f"address {text!r} holds control characters", hint="an address is NAME@HOST.PROVIDER:PATH"
+        )
     head, colon, path = text.partition(":")
     if colon and not path:
-        raise UsageError(f'address "{text}" ends in ":" with no path', hint=f'leave it out, or write "{text}/some/dir"')
+        raise UsageError(
+            f'address "{text}" ends in ":" with no path', hint=f'leave it out, or write "{text}/some/dir"'
+        )
     name, at, where = head.partition("@")
     if at and not where:
-        raise UsageError(f'address "{text}" has "@" and no host', hint='write "NAME@HOST" or "NAME@.PROVIDER"')
+        raise UsageError(
+            f'address "{text}" has "@" and no host', hint='write "NAME@HOST" or "NAME@.PROVIDER"'
+        )
     if name and not is_agent_id(name):
         check_name(name)
     host, provider = _split_where(text, where, providers)
@@ -59,5 +65,7 @@ def _split_where(text: str, where: str, providers: Collection[str]) -> tuple[str
     else:
         provider = ""
     if where and not _HOST.match(where):
-        raise UsageError(f'"{where}" in address "{text}" is not a host name', hint="letters, digits, dots and dashes")
+        raise UsageError(
+            f'"{where}" in address "{text}" is not a host name', hint="letters, digits, dots and dashes"
+        )
     return where, provider

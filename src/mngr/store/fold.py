@@ -49,7 +49,8 @@ def fold(before: Folded, events: Iterable[Event]) -> Folded:
 
 
 def encode_fold(folded: Folded) -> bytes:
-    return msgspec.json.encode(folded)
+    # The shell's `read` calls a line without its end a failure.
+    return msgspec.json.encode(folded) + b"\n"
 
 
 def decode_fold(data: bytes) -> Folded:

@@ -27,5 +27,7 @@ def _take(fd: int, path: str, deadline: float) -> None:
             return
         except BlockingIOError:
             if time.monotonic() > deadline:
-                raise TimedOutError(f"{path} is held by another mngr", hint="is one hanging? see: mngr list") from None
+                raise TimedOutError(
+                    f"{path} is held by another mngr", hint="is one hanging? see: mngr list"
+                ) from None
             time.sleep(0.005)

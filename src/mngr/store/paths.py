@@ -1,7 +1,5 @@
 """Where things are under a host dir."""
 
-import hashlib
-
 from msgspec import Struct
 
 # sockaddr_un holds 108 bytes, 104 on some systems.
@@ -96,6 +94,8 @@ class HostPaths(Struct, frozen=True):
         near = f"{self.tmux}/socket"
         if len(near.encode()) <= _SOCKET_LIMIT:
             return near
+        import hashlib  # 15 ms, and rarely needed
+
         return f"/tmp/mngr-{hashlib.sha256(self.dir.encode()).hexdigest()[:16]}/socket"
 
     def agent(self, agent_id: str) -> AgentPaths:

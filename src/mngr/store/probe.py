@@ -145,7 +145,13 @@ class _Reader:
             self._files.setdefault(path.decode(errors="replace"), []).append(text)
             return
         kind, _, rest = line.decode(errors="replace").partition(" ")
-        handle = {"B": self._host, "T": self._tmux, "D": self._ids.append, "P": self._pane, "I": self._mark}.get(kind)
+        handle = {
+            "B": self._host,
+            "T": self._tmux,
+            "D": self._ids.append,
+            "P": self._pane,
+            "I": self._mark,
+        }.get(kind)
         if handle:
             handle(rest)
         elif kind == "A":
@@ -167,7 +173,9 @@ class _Reader:
                 folded=folded,
                 exit=self._decode(agent, "exit.json", ExitRecord),
                 mark=mark,
-                alive=mark is not None and mark.boot in ("-", self.boot) and _is_same(mark, self._stats.get(agent)),
+                alive=mark is not None
+                and mark.boot in ("-", self.boot)
+                and _is_same(mark, self._stats.get(agent)),
                 pane=self._own_pane(agent, mark),
                 result=agent in self._results,
                 tail_bytes=tail,
@@ -204,7 +212,10 @@ class _Reader:
 
     def _own_pane(self, agent: str, mark: ProcessMark | None) -> Pane | None:
         panes = self._panes.get(agent, [])
-        return next((pane for pane in panes if mark and pane.pid == mark.pid), panes[0] if panes and not mark else None)
+        return next(
+            (pane for pane in panes if mark and pane.pid == mark.pid),
+            panes[0] if panes and not mark else None,
+        )
 
     def _folded(self, agent: str) -> tuple[Folded, int]:
         before = Folded()

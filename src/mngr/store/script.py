@@ -42,4 +42,4 @@ def append(path: str, *events: Event) -> str:
 def ring(bell: str) -> str:
     """Shell lines that change the bell, so that whoever waits looks again."""
     temporary = quote(f"{bell}.") + "$$"
-    return f'printf \'%s\\n\' "$$ $(date +%s)" >{temporary} && mv -f {temporary} {quote(bell)}'
+    return f"printf '%s\\n' \"$$ $(date +%s)\" >{temporary} && mv -f {temporary} {quote(bell)}"

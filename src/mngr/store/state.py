@@ -48,7 +48,11 @@ def _ended(evidence: Evidence) -> Phase | None:
     record, pane, folded = evidence.exit, evidence.pane, evidence.folded
     if record and (evidence.mark is None or record.pid == evidence.mark.pid):
         return Phase(
-            AgentState.DONE, "exit record", exit_code=record.exit_code, signal=record.signal, ended_at=record.at
+            AgentState.DONE,
+            "exit record",
+            exit_code=record.exit_code,
+            signal=record.signal,
+            ended_at=record.at,
         )
     if pane and pane.dead:
         return Phase(

@@ -1,6 +1,6 @@
 """A tmux server of our own per host dir: the user's server, sessions and keys are never touched."""
 
-import hashlib
+import zlib
 
 from mngr.store.paths import HostPaths
 from mngr.store.script import put, quote
@@ -137,4 +137,4 @@ mngr_unlock
 
 def _named(ending: str, text: str) -> str:
     """A file name that changes with its text, so that managers of two versions do not fight over one file."""
-    return f"mngr-{hashlib.sha256(text.encode()).hexdigest()[:8]}.{ending}"
+    return f"mngr-{zlib.crc32(text.encode()):08x}.{ending}"

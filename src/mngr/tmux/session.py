@@ -7,10 +7,9 @@ from mngr.hosts.protocol import Host
 from mngr.model.agent import AgentSpec
 from mngr.store.paths import AgentPaths, HostPaths
 from mngr.store.script import READ_AND_RUN, encode, quote, words
+from mngr.tmux.pane import COLUMNS, ROWS
 from mngr.tmux.recording import RAW_LIMIT, ensure_index_writer
 from mngr.tmux.server import end_if_empty, start_function, tmux_sh
-
-COLUMNS, ROWS = 200, 50
 
 NO_TMUX = 70
 TAKEN = 71
@@ -33,13 +32,17 @@ def launch(host: Host, spec: AgentSpec, *, before: str = "", after: str = "") ->
     script = launch_script(paths, spec, before=before, after=after)
     done = host.run(READ_AND_RUN, stdin=encode(script), timeout_s=60)
     if done.code == NO_TMUX:
-        raise UnreachableError(f'host "{host.name}" has no tmux', hint="install it there: apt-get install tmux")
+        raise UnreachableError(
+            f'host "{host.name}" has no tmux', hint="install it there: apt-get install tmux"
+        )
     if done.code == TAKEN:
         raise RefusedError(
             f'a tmux session "{spec.session}" is there already', hint="its agent is gone? mngr gc removes it"
         )
     if done.code != 0:
-        raise MngrError(f'could not start "{spec.name}": {done.complaint}', hint="mngr doctor looks for the cause")
+        raise MngrError(
+            f'could not start "{spec.name}": {done.complaint}', hint="mngr doctor looks for the cause"
+        )
     head, _, rest = done.stdout.partition(b"\n")
     exit_json, _, screen = rest.partition(b"\n")
     pid = head.split()[-1] if head.split() else b"0"

@@ -73,4 +73,6 @@ def end_trees(host: Host, agent_ids: Sequence[str], *, grace_s: float) -> None:
     done = host.run(READ_AND_RUN, stdin=encode(script), timeout_s=grace_s + 30)
     survivors = done.text.strip()
     if survivors:
-        raise MngrError(f"processes {survivors} on {host.name} could not be ended", hint="are they yours to end?")
+        raise MngrError(
+            f"processes {survivors} on {host.name} could not be ended", hint="are they yours to end?"
+        )

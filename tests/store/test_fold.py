@@ -1,0 +1,54 @@
+"""Events in, state out."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mngr.model.event import Event, encode_event
+from mngr.store.fold import Folded, decode_fold, encode_fold, fold_bytes
+
+
+def log(*events: tuple[float, str, dict[str, object]]) -> bytes:
+    return b"".join(encode_event(Event(at, kind, data)) + b"\n" for at, kind, data in events)
+
+
+STORY = log(
+    (1, "creating", {}),
+    (2, "started", {}),
+    (3, "created", {}),
+    (4, "labelled", {"labels": {"a": "1"}}),
+    (5, "prompt_submitted", {}),
+    (6, "turn_ended", {}),
+    (7, "renamed", {"name": "bar"}),
+    (8, "exited", {"exit_code": 7, "signal": None}),
+)
+
+
+def test_a_story_folds_to_its_end() -> None:
+    folded = fold_bytes(Folded(), STORY)
+    assert (folded.name, folded.labels, folded.exit_code, folded.exit_seen) == ("bar", {"a": "1"}, 7, True)
+    assert (folded.started_at, folded.ended_at, folded.offset) == (2, 8, len(STORY))
+
+
+@given(st.integers(0, len(STORY)), st.integers(0, len(STORY)))
+def test_folding_in_pieces_is_folding_at_once(first: int, second: int) -> None:
+    folded = Folded()
+    for end in (*sorted((first, second)), len(STORY)):
+        folded = decode_fold(encode_fold(fold_bytes(folded, STORY[folded.offset : end])))
+    assert folded == fold_bytes(Folded(), STORY)
+
+
+def test_a_new_start_forgets_the_old_end() -> None:
+    folded = fold_bytes(Folded(), STORY + log((9, "started", {})))
+    assert (folded.exit_seen, folded.exit_code, folded.ended_at, folded.started_at) == (False, None, None, 9)
+
+
+@given(st.binary())
+def test_garbage_in_a_log_is_passed_over(garbage: bytes) -> None:
+    folded = fold_bytes(Folded(), STORY + garbage.replace(b"\n", b" ") + b"\n" + log((9, "stopped", {})))
+    assert folded.stopped
+    assert folded.name == "bar"
+
+
+@given(st.binary())
+def test_a_torn_fold_is_a_fresh_one_or_valid(data: bytes) -> None:
+    assert isinstance(decode_fold(data), Folded)
