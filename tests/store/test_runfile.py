@@ -26,7 +26,11 @@ HOSTILE = {
     "IFS": ":",
     "BIG": "y" * 100_000,
 }
-PRINT = 'import os,sys;sys.stdout.buffer.write(b"\\0".join(map(os.fsencode, sys.argv[1:])) + b"\\1");sys.stdout.buffer.write(b"\\0".join(k+b"="+v for k,v in os.environb.items()))'
+PRINT = """
+import os, sys
+pairs = [name + b"=" + value for name, value in os.environb.items()]
+sys.stdout.buffer.write(b"\\0".join(map(os.fsencode, sys.argv[1:])) + b"\\1" + b"\\0".join(pairs))
+"""
 
 
 @pytest.mark.accept("K9", "Q7")

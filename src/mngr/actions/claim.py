@@ -12,8 +12,8 @@ from mngr.store.paths import HostPaths
 from mngr.store.probe import ExitRecord
 from mngr.store.script import READ_AND_RUN, append, encode, put, quote, ring
 from mngr.tmux.server import tmux_sh
-from mngr.tmux.tree import end_trees
 from mngr.tmux.session import Launched, kill_script
+from mngr.tmux.tree import end_trees
 
 _TAKEN = 17
 _TRIES = 20

@@ -183,9 +183,10 @@ def _refuse_options(spec: CreateSpec, provider: Provider) -> None:
             continue
         if getattr(spec, field) and field not in provider.options:
             option = "--" + field.replace("_", "-")
+            can = ", ".join(sorted(provider.options)) or "none of these"
             raise UsageError(
                 f'provider "{provider.name}" cannot honour {option}',
-                hint=f"leave it out, or choose a provider that can; it knows: {', '.join(sorted(provider.options)) or 'none'}",
+                hint=f"leave it out, or choose a provider that can; this one knows {can}",
             )
 
 
@@ -212,7 +213,7 @@ def _make(
     launched = _launch(host, spec, run)
     if _could_not_start(launched):
         raise MngrError(
-            f'"{spec.name}" could not be started: {_last_words(launched) or run.argv[0]}',
+            f'"{spec.name}" could not be started: {_why_not(launched) or run.argv[0]}',
             hint=f"is {run.argv[0]} installed, and on the PATH of its host?",
         )
     return spec, launched
@@ -310,6 +311,11 @@ def _launch(host: Host, spec: AgentSpec, run: RunFile) -> Launched:
 
 def _could_not_start(launched: Launched) -> bool:
     return claim.exit_code(launched) in _CANNOT_START
+
+
+def _why_not(launched: Launched) -> str:
+    """What sh said, without the name of our own script in front."""
+    return _last_words(launched).rpartition("run.sh: ")[2].rpartition("exec: ")[2]
 
 
 def _last_words(launched: Launched) -> str:

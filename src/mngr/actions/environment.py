@@ -38,7 +38,7 @@ def asked_env(
 
 
 def read_env_file(path: str) -> dict[str, str]:
-    """`NAME=VALUE` lines; `#` comments, a leading `export` and one pair of quotes are understood, nothing is evaluated."""
+    """`NAME=VALUE` lines. Comments, a leading `export` and one pair of quotes are understood, nothing evaluated."""
     try:
         with open(path, encoding="utf-8", errors="surrogateescape") as file:
             lines = file.read().split("\n")

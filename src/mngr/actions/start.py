@@ -17,8 +17,8 @@ from mngr.model.event import Event
 from mngr.store.paths import HostPaths
 from mngr.store.runfile import RunFile, parse_run_file, run_file_text
 from mngr.store.script import append, put, quote, ring
-from mngr.tmux.session import launch
 from mngr.tmux.server import tmux_sh
+from mngr.tmux.session import launch
 
 _ALIVE = (AgentState.RUNNING, AgentState.WAITING, AgentState.CREATING)
 

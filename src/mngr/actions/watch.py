@@ -12,7 +12,11 @@ from mngr.store.paths import HostPaths
 _TICK_S = 0.1
 _LOOK_EVERY_S = 2.0
 # Compares contents: busybox's -nt compares whole seconds only.
-_LONG_POLL = 'n=0; while { read -r x <"$1"; } 2>/dev/null; [ "$x" = "$2" ] && [ "$n" -lt "$3" ]; do n=$((n + 1)); sleep 0.2; done; echo "$x"'
+_LONG_POLL = """
+n=0
+while { read -r x <"$1"; } 2>/dev/null; [ "$x" = "$2" ] && [ "$n" -lt "$3" ]; do n=$((n + 1)); sleep 0.2; done
+echo "$x"
+"""
 
 
 def watch(host: Host, manager: Manager, *, deadline: float | None = None) -> Iterator[tuple[Row, ...]]:

@@ -33,7 +33,7 @@ def life(evidence: Evidence, host: HostEvidence, *, creator_alive: bool) -> Phas
     if evidence.pane and not evidence.pane.dead:
         return Phase(AgentState.RUNNING, f"process {evidence.pane.pid} in its pane")
     if evidence.mark is None:
-        return _not_launched(evidence, host, creator_alive)
+        return _not_launched(evidence, creator_alive)
     if evidence.mark.boot not in ("-", host.boot):
         return _stopped(evidence, "reboot")
     if evidence.alive:
@@ -73,7 +73,7 @@ def _stopped(evidence: Evidence, why: str) -> Phase:
     return Phase(AgentState.STOPPED, why, ended_at=evidence.folded.ended_at)
 
 
-def _not_launched(evidence: Evidence, host: HostEvidence, creator_alive: bool) -> Phase:
+def _not_launched(evidence: Evidence, creator_alive: bool) -> Phase:
     if evidence.folded.started_at is not None:
         return Phase(AgentState.UNKNOWN, "started, but left no process id")
     if creator_alive:

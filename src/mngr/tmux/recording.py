@@ -1,60 +1,170 @@
-"""The terminal recorder: raw bytes by tmux's own pipe, one time index writer per host, an asciicast when read."""
+"""The terminal recorder: raw bytes by tmux's own pipe, one time index per host, an asciicast when read."""
 
 import codecs
+import hashlib
 
 import msgspec
+from msgspec import Struct
 
+from mngr.errors import NotFoundError
+from mngr.hosts.protocol import Host
+from mngr.model.agent import AgentSpec
 from mngr.store.paths import HostPaths
-from mngr.store.script import quote
+from mngr.store.script import put, quote
+from mngr.tmux.lock import lock_shell
+from mngr.tmux.pane import COLUMNS, ROWS
+from mngr.tmux.server import tmux_sh
 
 RAW_LIMIT = 64 * 1024 * 1024
 
-# $1 the agents' dir, $2 its lock. Ends when no pipe has written for a while and no tmux pipe is left.
-_INDEX = """\
-cd "$1" || exit 1
-t=0
-while :; do
-  printf '@%s\\n' "$(date +%s.%N)"
-  wc -c */raw 2>/dev/null
-  sleep 0.2
-done | awk -W interactive '
-  /^@/ { t = substr($0, 2); if (t !~ /^[0-9.]+$/) t = sprintf("%.1f", ++ticks / 5); next }
-  $2 == "total" { next }
-  size[$2] != $1 { size[$2] = $1; print t, $1 >> ($2 ".tim"); fflush($2 ".tim"); close($2 ".tim") }
-'
+_NO_RECORDING = 80
+
+# Sizes come from `ls -ln`: busybox's wc reads whole files. A date without %N gets its fraction from the ticks
+# since the second began. A writer that starts late does not date again what an earlier one has dated.
+_AWK = """\
+/^@/ {
+  now = substr($0, 2)
+  if (now !~ /^[0-9]+[.][0-9]+$/) {
+    sub(/[.].*/, "", now)
+    tick = (now == second) ? tick + 1 : 0
+    second = now
+    now = now "." (tick < 5 ? tick * 2 : 9)
+  }
+  next
+}
+NF >= 9 {
+  file = $NF ".tim"
+  if (!(file in size)) {
+    size[file] = 0
+    while ((getline line < file) > 0) { split(line, word, " "); size[file] = word[2] }
+    close(file)
+  }
+  if (size[file] != $5) { size[file] = $5; print now, $5 >> file; close(file) }
+}
 """
 
 
+class Recording(Struct, frozen=True):
+    """What the recorder left: raw terminal output, and lines `time size`: when how much of it was there."""
+
+    raw: bytes
+    times: bytes
+    started_at: float
+    ended_at: float
+    title: str = ""
+
+
 def ensure_index_writer(paths: HostPaths) -> str:
-    """Shell lines that start the host's index writer unless one runs. A recording without one only loses its times."""
-    return ""
+    """Shell lines that start the host's index writer unless one runs.
+
+    It ends by itself with the last living recorded pane. Without it a recording only loses its times, so
+    nothing here ever fails.
+    """
+    text = _writer(paths)
+    file = f"{paths.tmux}/mngr-{hashlib.sha256(text.encode()).hexdigest()[:8]}.index"
+    detach = (
+        "if command -v setsid >/dev/null 2>&1; then exec setsid sh {0}; else trap '' HUP; exec sh {0}; fi"
+    )
+    return f"""\
+{{ [ -e {quote(file)} ] || {put(file, text)}; }} 2>/dev/null
+({detach.format(quote(file))}) </dev/null >/dev/null 2>&1 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
+"""
 
 
-def to_asciicast(raw: bytes, times: bytes, *, columns: int, rows: int, title: str, started_at: float) -> bytes:
-    """An asciicast v2 from a raw recording and its index; bytes past the index come at the last known time."""
+def read_recording(host: Host, spec: AgentSpec, started_at: float) -> bytes:
+    """An agent's recording so far as an asciicast v2."""
+    own = HostPaths(host.dir).agent(spec.id)
+    script = f"""\
+cd {quote(own.dir)} 2>/dev/null && [ -f raw ] || exit {_NO_RECORDING}
+dated=$(wc -c 2>/dev/null <raw.tim) || dated=0
+echo "$(date -r raw +%s.%N) $dated"
+[ "$dated" -eq 0 ] || head -c "$dated" raw.tim
+cat raw
+"""
+    done = host.run(("sh", "-c", script, "mngr-recording"), timeout_s=300)
+    if done.code == _NO_RECORDING:
+        raise NotFoundError(
+            f'"{spec.name}" has no recording',
+            hint=f"ask for one when it is made: mngr create {spec.name} --record",
+        )
+    head, _, rest = done.check(f'reading the recording of "{spec.name}"').stdout.partition(b"\n")
+    changed, _, dated = head.partition(b" ")
+    size = int(dated)
+    ended_at = _moment(changed, started_at)
+    return to_asciicast(Recording(rest[size:], rest[:size], started_at, ended_at, spec.name))
+
+
+def to_asciicast(recording: Recording, *, columns: int = COLUMNS, rows: int = ROWS) -> bytes:
+    """An asciicast v2; bytes past the index come when the raw file was last written."""
     header = {
         "version": 2,
         "width": columns,
         "height": rows,
-        "timestamp": int(started_at),
-        "title": title,
+        "timestamp": int(recording.started_at),
+        "title": recording.title,
         "env": {"TERM": "screen-256color"},
     }
     lines = [msgspec.json.encode(header)]
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
-    first, at, done = started_at, 0.0, 0
-    for moment, size in _index(times):
+    raw, at, done = recording.raw, 0.0, 0
+    for moment, size in [*_index(recording.times), (recording.ended_at, len(raw))]:
         if size <= done:
             continue
-        at = max(at, moment - first)
+        at = max(at, moment - recording.started_at)
         text = decoder.decode(raw[done:size])
         done = min(size, len(raw))
         if text:
             lines.append(msgspec.json.encode([round(at, 3), "o", text]))
-    rest = decoder.decode(raw[done:], final=True)
+    rest = decoder.decode(b"", final=True)
     if rest:
         lines.append(msgspec.json.encode([round(at, 3), "o", rest]))
     return b"\n".join(lines) + b"\n"
+
+
+def _writer(paths: HostPaths) -> str:
+    """The writer's sh program.
+
+    It lets go of its lock before its last look for recorded panes: a pane that came meanwhile either found
+    the lock free, and has its own writer, or is seen by this one.
+    """
+    panes = f"{tmux_sh(paths)} list-panes -a -F '#{{?pane_dead,0,#{{pane_pipe}}}}' 2>/dev/null | grep -q 1"
+    return f"""\
+cd {quote(paths.agents)} || exit 1
+{lock_shell(f"{paths.tmux}/index.lock")}
+mngr_take 0 || exit 0
+LC_ALL=C; export LC_ALL
+mngr_tick() {{
+  echo "@$(date +%s.%N)" || return 1
+  ls -ln -- */raw 2>/dev/null
+  :
+}}
+mngr_recorded() {{ {panes}; }}
+mngr_ticks() {{
+  n=0
+  while mngr_tick; do
+    n=$((n + 1))
+    if [ "$n" -ge 15 ]; then
+      n=0
+      if ! mngr_recorded; then
+        mngr_drop
+        mngr_recorded && mngr_take 0 || break
+      fi
+    fi
+    sleep 0.2 9>&- || sleep 1 9>&- || break
+  done
+  mngr_tick
+}}
+mngr_ticks | awk -W interactive {quote(_AWK)} 9>&-
+"""
+
+
+def _moment(text: bytes, fallback: float) -> float:
+    """`1700000000.25`, or `1700000000.%N` from a date that does not know %N."""
+    whole, _, fraction = text.partition(b".")
+    try:
+        return float(whole + b"." + (fraction if fraction.isdigit() else b"0"))
+    except ValueError:
+        return fallback
 
 
 def _index(times: bytes) -> list[tuple[float, int]]:

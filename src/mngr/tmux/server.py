@@ -4,6 +4,7 @@ import zlib
 
 from mngr.store.paths import HostPaths
 from mngr.store.script import put, quote
+from mngr.tmux.lock import lock_shell
 
 _CONF = """\
 set -s exit-empty off
@@ -54,7 +55,7 @@ _FD_LIMIT = 65536
 
 
 def tmux(paths: HostPaths, *arguments: str) -> tuple[str, ...]:
-    """The argv of a tmux command on our server; `-N` never starts a server, since that would inherit our environment."""
+    """The argv of a tmux command on our server; `-N` starts none, since that would inherit our environment."""
     return ("tmux", "-N", "-S", paths.socket, *arguments)
 
 
@@ -69,45 +70,27 @@ def attach_argv(paths: HostPaths, session: str, *, read_only: bool = False) -> t
     return ("tmux", "-u", "-S", paths.socket, "attach-session", *flags, "-t", f"={session}")
 
 
-def lock_functions(paths: HostPaths) -> str:
-    """sh functions around starting and ending the server. A lock whose holder is gone is taken over."""
-    lock = quote(f"{paths.tmux}/lock")
-    return f"""\
-mngr_lock() {{
-  n=0
-  until mkdir {lock} 2>/dev/null; do
-    n=$((n + 1)); holder=
-    {{ read -r holder <{lock}/pid; }} 2>/dev/null
-    if [ -n "$holder" ] && ! kill -0 "$holder" 2>/dev/null || [ "$n" -gt 500 ]; then rm -rf {lock}; n=0; fi
-    sleep 0.02
-  done
-  echo $$ >{lock}/pid
-}}
-mngr_unlock() {{ rm -rf {lock}; }}
-"""
-
-
 def start_function(paths: HostPaths) -> str:
     """The sh function `mngr_server`, which starts our server with a clean environment unless it runs."""
     conf = f"{paths.tmux}/{_named('conf', _CONF)}"
     reap = f"{paths.tmux}/{_named('sh', _REAP)}"
     socket_dir = quote(paths.socket.rpartition("/")[0])
     return f"""\
-{lock_functions(paths)}
+{lock_shell(_lock(paths))}
 mngr_server() {{
   (umask 077; mkdir -p {quote(paths.tmux)} {socket_dir}) || return 1
   [ -O {socket_dir} ] || {{ echo "{paths.socket.rpartition("/")[0]} belongs to someone else" >&2; return 1; }}
-  mngr_lock
+  mngr_take 20 || return 1
   if ! {tmux_sh(paths)} show-options -s exit-empty >/dev/null 2>&1; then
     [ -e {quote(conf)} ] || {put(conf, _CONF)}
     [ -e {quote(reap)} ] || {put(reap, _REAP)}
     (cd / && ulimit -S -n {_FD_LIMIT} 2>/dev/null || ulimit -S -n "$(ulimit -H -n)"
      cd / && exec env -i HOME="$HOME" PATH="$PATH" LANG="${{LANG:-C.UTF-8}}" TERM=xterm-256color SHELL=/bin/sh \\
        tmux -S {quote(paths.socket)} -f {quote(conf)} start-server \\; \\
-       set-option -g @mngr_reap {quote(reap)} \\; set-option -g @mngr_bell {quote(paths.bell)}) </dev/null
+       set-option -g @mngr_reap {quote(reap)} \\; set-option -g @mngr_bell {quote(paths.bell)}) </dev/null 9>&-
   fi
   rc=$?
-  mngr_unlock
+  mngr_drop
   return $rc
 }}
 """
@@ -120,9 +103,9 @@ def end_if_empty(paths: HostPaths) -> str:
     finds no server and starts one, behind the same lock.
     """
     return f"""\
-{lock_functions(paths)}
+{lock_shell(_lock(paths))}
 {_LIVES}
-mngr_lock
+mngr_take 20 || exit 1
 server=$({tmux_sh(paths)} display-message -p '#{{pid}}' 2>/dev/null)
 if [ -n "$server" ]; then
   {tmux_sh(paths)} if-shell -F '#{{S:x}}' '' kill-server >/dev/null 2>&1
@@ -131,8 +114,12 @@ if [ -n "$server" ]; then
     n=$((n + 1)); sleep 0.01
   done
 fi
-mngr_unlock
+mngr_drop
 """
+
+
+def _lock(paths: HostPaths) -> str:
+    return f"{paths.tmux}/lock"
 
 
 def _named(ending: str, text: str) -> str:

@@ -108,13 +108,17 @@ def _settle() -> str:
 n=0
 until [ -e "$D/pid" ] || [ -e "$D/exit.json" ] || [ "$n" -ge 500 ]; do n=$((n + 1)); sleep 0.005; done
 pid=0; { read -r pid rest <"$D/pid"; } 2>/dev/null
-n=0; calm=0
+n=0; calm=0; gone=0
 while [ "$n" -lt 30 ] && [ "$calm" -lt 2 ] && [ ! -e "$D/exit.json" ]; do
   stat=; { read -r stat </proc/$pid/stat; } 2>/dev/null
   state=${stat##*) }
   case $state in S*) calm=$((calm + 1)) ;; *) calm=0 ;; esac
+  # Until the exec it is still sh, which sleeps for its own reasons.
+  line=; { read -r line </proc/$pid/cmdline; } 2>/dev/null
+  case $line in *run.sh*launch) calm=0 ;; esac
   [ -d /proc/self ] || [ "$n" -lt 10 ] || break
-  case $state in Z*|X*|'') [ -d /proc/self ] && n=$((n - 1)) && dead=$((${dead-0} + 1)) && [ "$dead" -gt 200 ] && break ;; esac
+  # It is dead and tmux's hook has yet to write the record: wait for that rather than count.
+  case $state in Z*|X*|'') [ -d /proc/self ] && [ "$gone" -lt 200 ] && n=$((n - 1)) && gone=$((gone + 1)) ;; esac
   n=$((n + 1)); sleep 0.01
 done
 """

@@ -17,9 +17,10 @@ mngr_scan() {
       if (f[1] == "Z" || f[1] == "X") next
       parent[pid] = f[2]; session[pid] = f[4]; start[pid] = f[20] }
     END {
-      n = split(roots, r, " "); for (i = 1; i <= n; i++) { split(r[i], p, ":"); if (start[p[1]] == p[2]) root[p[1]] = 1 
-                                                           else if (!(p[1] in start)) root[p[1]] = 1 }
-      n = split(marks, m, "\n"); for (i = 1; i <= n; i++) { split(m[i], p, "/"); if (p[3] in parent) hit[p[3]] = 1 }
+      n = split(roots, r, " ")
+      for (i = 1; i <= n; i++) { split(r[i], p, ":"); if (!(p[1] in start) || start[p[1]] == p[2]) root[p[1]] = 1 }
+      n = split(marks, m, "\n")
+      for (i = 1; i <= n; i++) { split(m[i], p, "/"); if (p[3] in parent) hit[p[3]] = 1 }
       for (p in parent) if (session[p] in root) hit[p] = 1
       do { grown = 0
         for (p in parent) if (!(p in hit) && (parent[p] in hit)) { hit[p] = 1; grown = 1 }
@@ -54,7 +55,9 @@ left=$(mngr_scan)
 if [ -n "$left" ]; then
   kill -TERM $left 2>/dev/null; kill -CONT $left 2>/dev/null
   n=0
-  while left=$(mngr_scan); [ -n "$left" ] && [ "$n" -lt {max(1, int(grace_s / 0.04))} ]; do n=$((n + 1)); sleep 0.03; done
+  while left=$(mngr_scan); [ -n "$left" ] && [ "$n" -lt {max(1, int(grace_s / 0.04))} ]; do
+    n=$((n + 1)); sleep 0.03
+  done
   n=0; clear=0
   while [ "$clear" -lt 2 ] && [ "$n" -lt 200 ]; do
     left=$(mngr_scan)
