@@ -7,7 +7,7 @@ from mngr.hosts.protocol import Host, shares_files
 from mngr.store.script import quote, words
 from mngr.transfer import work_dir as work_dirs
 from mngr.transfer.fetch import fetch_branch
-from mngr.transfer.git import NEEDS_GIT, run_script
+from mngr.transfer.git import NEEDS_GIT, failed, run_script
 from mngr.transfer.protocol import Brought, Sent, Source
 from mngr.transfer.source import free_branch
 from mngr.transfer.tar import send_tar
@@ -66,4 +66,9 @@ def _refuse_into_itself(source: Source, host: Host, work_dir: str) -> None:
 
 def _make_branch(source: Source, host: Host, work_dir: str, branch: str) -> None:
     script = f"cd -- {quote(work_dir)}\ngit checkout -q --no-track -b {words(branch, source.head)}\n"
-    run_script(host, script, timeout_s=600).check(f"cannot make branch {branch} in {work_dir} on {host.name}")
+    done = run_script(host, script, timeout_s=600)
+    if done.code:
+        doing = f"cannot make branch {branch} in {work_dir} on {host.name}"
+        raise failed(
+            doing, done, "nothing was left behind; mirror starts from a clean checkout: --transfer mirror"
+        )

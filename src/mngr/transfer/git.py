@@ -61,6 +61,13 @@ def run_script_here(script: str, *, timeout_s: float = 60) -> Completed:
     return process.run(READ_AND_RUN, stdin=encode(_PRELUDE + script), timeout_s=timeout_s)
 
 
+def failed(doing: str, done: Completed, hint: str) -> CommandFailedError:
+    """An error of a command that ran, with what to do about it."""
+    error = CommandFailedError(doing, done)
+    error.hint = hint
+    return error
+
+
 def _missing(where: str) -> MngrError:
     return MngrError(
         f"{where} has no git",

@@ -7,7 +7,7 @@ from mngr.store.script import quote, words
 from mngr.transfer import work_dir as work_dirs
 from mngr.transfer.dirty import replay_script, snapshot_commit
 from mngr.transfer.fetch import fetch_branch
-from mngr.transfer.git import NEEDS_GIT, git, run_script
+from mngr.transfer.git import NEEDS_GIT, failed, git, run_script
 from mngr.transfer.pack import push_pack
 from mngr.transfer.protocol import Brought, Sent, Source
 from mngr.transfer.source import content_notes, free_branch, need_git
@@ -66,7 +66,10 @@ def _check_out(source: Source, host: Host, work_dir: str, dirty: str) -> None:
     lines += ["git reset -q --hard"] if source.head else []
     lines += [replay_script(dirty) + f"git update-ref -d {_DIRTY_REF}"] if dirty else []
     done = run_script(host, "\n".join(lines) + "\n", timeout_s=_CHECKOUT_TIMEOUT_S)
-    done.check(f"cannot check out {work_dir} on {host.name}")
+    if done.code:
+        raise failed(
+            f"cannot check out {work_dir} on {host.name}", done, "nothing was left behind; is there room?"
+        )
 
 
 def _identity(source: Source) -> list[tuple[str, str]]:

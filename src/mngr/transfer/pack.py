@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from mngr import process
 from mngr.errors import TimedOutError
 from mngr.hosts.protocol import Host
-from mngr.process import CommandFailedError, Completed, Stream
-from mngr.transfer.git import ENV, FLAGS
+from mngr.process import Completed, Stream
+from mngr.transfer.git import ENV, FLAGS, failed
 
 PACK_TIMEOUT_S = 3600.0
 _LAST_WORDS_S = 5.0
@@ -73,7 +73,8 @@ def _carry(
         complaint = b"\n".join(
             part for part in (said.strip(), done.stderr.strip(), done.stdout.strip()) if part
         )
-        raise CommandFailedError(doing, Completed(done.argv, done.code, b"", complaint))
+        far_done = Completed(done.argv, done.code, b"", complaint)
+        raise failed(doing, far_done, "nothing was changed; see what the far side says, then try again")
 
 
 def _let_end(stream: Stream, timeout_s: float) -> None:

@@ -1,6 +1,7 @@
 """New commits for an agent: its checked-out branch and files move forward, or nothing does."""
 
 import os
+from contextlib import suppress
 
 from mngr.errors import MngrError, RefusedError, UsageError
 from mngr.hosts.protocol import Host
@@ -20,7 +21,8 @@ def push_commits(source: Source, host: Host, work_dir: str, *, ref: str = "HEAD"
     try:
         push_pack(source.common_dir, host, work_dir, [f"{commit}:{incoming}"])
     except BaseException:
-        run_script(host, f"cd -- {quote(work_dir)}\ngit update-ref -d {incoming}\n")
+        with suppress(MngrError):
+            run_script(host, f"cd -- {quote(work_dir)}\ngit update-ref -d {incoming}\n")
         raise
     done = run_script(host, _forward_script(work_dir, incoming), timeout_s=600)
     if done.code:

@@ -67,8 +67,8 @@ def find_source(path: str, *, base: str = "", include_dirty: bool = False) -> So
         "--show-toplevel",
         _MARK,
     ]
-    wanted = ["HEAD", "--symbolic-full-name", "HEAD", f"{base}^{{commit}}"]
-    done = git(path, "rev-parse", *asked, *(wanted if base else wanted[:3]))
+    commits = ["HEAD", f"{base}^{{commit}}"] if base else ["HEAD"]
+    done = git(path, "rev-parse", *asked, *commits, "--symbolic-full-name", "HEAD")
     if done.code and b"not a git repository" in done.stderr:
         return _plain_folder(path, base, include_dirty)
     return _repository(path, done, base, include_dirty)
@@ -93,8 +93,8 @@ def _repository(path: str, done: Completed, base: str, include_dirty: bool) -> S
     lines = said.rstrip("\n").split("\n")
     if not _COMMIT.match(lines[0]):
         return _without_commits(source, base)
-    source = msgspec.structs.replace(source, head=lines[0], head_branch=_short(lines[1]))
-    return _from_base(source, base, done, lines[-1]) if base else source
+    source = msgspec.structs.replace(source, head=lines[0], head_branch=_short(lines[-1]))
+    return _from_base(source, base, done, lines[1] if len(lines) == 3 else "") if base else source
 
 
 def _no_work_tree(path: str, done: Completed) -> Exception:

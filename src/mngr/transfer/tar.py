@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from mngr import process
 from mngr.errors import MngrError
 from mngr.hosts.protocol import Host
-from mngr.process import CommandFailedError, Completed
+from mngr.process import Completed
+from mngr.transfer.git import failed
 from mngr.transfer.pack import LastWords
 
 TAR_TIMEOUT_S = 3600.0
@@ -29,7 +30,12 @@ def send_tar(host: Host, to_dir: str, members: Sequence[str]) -> tuple[str, ...]
     if code == 127:
         raise MngrError(f'host "{host.name}" has no tar', hint="install it there, then try again")
     if code:
-        raise CommandFailedError(f"cannot unpack in {to_dir} on {host.name}", Completed((), code, b"", said))
+        far_done = Completed((), code, b"", said)
+        raise failed(
+            f"cannot unpack in {to_dir} on {host.name}", far_done, "is there room, and is it writable?"
+        )
     if packed.code not in (0, _CHANGED):
-        raise CommandFailedError("cannot read the files to copy", packed)
+        raise failed(
+            "cannot read the files to copy", packed, "every file must be readable; remove what is not"
+        )
     return ("some files changed while they were copied",) if packed.code == _CHANGED else ()

@@ -2,6 +2,7 @@
 
 import hashlib
 import posixpath
+from contextlib import suppress
 
 from mngr.errors import MngrError, RefusedError
 from mngr.hosts.protocol import Host
@@ -40,8 +41,12 @@ def check_claimed(done: Completed, host: Host, work_dir: str) -> None:
 
 
 def remove_claimed(host: Host, work_dir: str) -> None:
-    """Undoes a claim: removes the directory if the claim was noted, else nothing."""
-    run_script(host, _remove_script(host, work_dir, needs_mark=True), timeout_s=600)
+    """Undoes a claim: removes the directory if the claim was noted, else nothing.
+
+    Called while another error is on its way, which must not be hidden: a host that is gone keeps what it has.
+    """
+    with suppress(MngrError):
+        run_script(host, _remove_script(host, work_dir, needs_mark=True), timeout_s=600)
 
 
 def remove_work_dir(host: Host, work_dir: str) -> tuple[str, ...]:

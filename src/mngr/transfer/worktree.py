@@ -7,12 +7,12 @@ import time
 from mngr import process
 from mngr.errors import RefusedError, UsageError
 from mngr.hosts.protocol import Host, shares_files
-from mngr.process import CommandFailedError, Completed
+from mngr.process import Completed
 from mngr.store.lock import locked
 from mngr.store.script import quote
 from mngr.transfer.dirty import is_snapshot, replay_script, snapshot_commit
 from mngr.transfer.fetch import Report, Standing, look, move_branch, stand
-from mngr.transfer.git import git, run_script
+from mngr.transfer.git import failed, git, run_script
 from mngr.transfer.protocol import Brought, Sent, Source
 from mngr.transfer.source import content_notes, free_branch, need_git
 
@@ -110,11 +110,14 @@ def _add(source: Source, work_dir: str, wanted: str) -> tuple[str, tuple[str, ..
         if not any(sign in done.stderr for sign in _RACES):
             break
         time.sleep(random.uniform(0.01, 0.05) * attempt)
-    raise CommandFailedError(f"cannot add a worktree at {work_dir}", done)
+    raise failed(
+        f"cannot add a worktree at {work_dir}", done, "nothing was left behind; is the place writable?"
+    )
 
 
 def _add_once(source: Source, work_dir: str, branch: str) -> Completed:
-    add = ("worktree", "add", "--no-checkout", "-q")
+    # Twice -f: a record of a worktree that someone removed by hand is taken over, a locked one too.
+    add = ("worktree", "add", "--no-checkout", "-q", "-f", "-f")
     if source.head:
         return git(source.common_dir, *add, "--no-track", "-b", branch, work_dir, source.head)
     # git < 2.42 needs a commit for a worktree: an empty one, before HEAD names the unborn branch.
@@ -133,14 +136,15 @@ def _undo_add(source: Source, work_dir: str, branch: str) -> None:
 
 
 def _fill(source: Source, host: Host, work_dir: str, dirty: str) -> None:
-    if source.head:
-        git(work_dir, "reset", "-q", "--hard", timeout_s=_CHECKOUT_TIMEOUT_S).check(
-            f"cannot check out {work_dir}"
-        )
+    script = f"cd -- {quote(work_dir)}\n" + ("git reset -q --hard\n" if source.head else "")
+    if not source.head and not dirty:
+        return
     if dirty:
-        script = f"cd -- {quote(work_dir)}\n{replay_script(dirty)}"
-        run_script(host, script, timeout_s=_CHECKOUT_TIMEOUT_S).check(
-            f"cannot replay uncommitted work in {work_dir}"
+        script += replay_script(dirty)
+    done = run_script(host, script, timeout_s=_CHECKOUT_TIMEOUT_S)
+    if done.code:
+        raise failed(
+            f"cannot check out {work_dir}", done, "nothing was left behind; a filter or the disk failed"
         )
 
 
