@@ -1,0 +1,185 @@
+"""The shipped stand-in for a coding agent: it follows a playbook, costs nothing and does what it is told.
+
+Everything that mngr does with a coding agent can be tried, and is tested, with this one.
+"""
+
+import hashlib
+import os
+import time
+from collections.abc import Iterator
+
+import msgspec
+
+from mngr.agents.command import receipt_of
+from mngr.agents.protocol import Command
+from mngr.errors import UsageError
+from mngr.hosts.protocol import Host
+from mngr.model.agent import AgentSpec, AgentState, WaitingReason
+from mngr.model.event import NEEDS_INPUT, PROMPT_SUBMITTED, STARTED, TURN_ENDED, decode_event
+from mngr.model.message import Delivery, Receipt, Turn, Usage
+from mngr.process import wait_until
+from mngr.store.paths import AgentPaths, HostPaths
+from mngr.store.probe import Evidence
+from mngr.store.script import quote
+from mngr.store.state import Phase
+from mngr.tmux.pane import AgentPane, AroundPaste, Look, Pasted, check_size, look, paste
+from mngr.tmux.server import tmux_sh
+
+PROMPT_QUEUED = "prompt_queued"
+
+_PROGRAM = os.path.join(os.path.dirname(__file__), "scripted_program.py")
+# The program sets this title after it has asked for marked pastes: from then on nothing typed is lost.
+_READY_TITLE = "mngr-scripted"
+_READY_S = 10
+_EVIDENCE_S = 2
+_WAITING = {
+    "end_of_turn": WaitingReason.END_OF_TURN,
+    "permission": WaitingReason.PERMISSION,
+    "input": WaitingReason.INPUT,
+}
+
+
+class ScriptedType:
+    """The type `scripted`. Its one argument is a playbook; without one it echoes every message as a turn."""
+
+    name = "scripted"
+
+    def prepare(self, agent: AgentSpec, host: Host) -> None:
+        """Writes the program and, unless the host has it already, the playbook from this machine."""
+        own = _own(agent, host)
+        with open(_PROGRAM, "rb") as file:
+            host.write(f"{own.dir}/program.py", file.read())
+        if agent.argv and not _is_there(host, f"{own.dir}/playbook.json"):
+            host.write(f"{own.dir}/playbook.json", _read_playbook(agent.argv[0]))
+
+    def command(self, agent: AgentSpec, host: Host) -> Command:
+        if len(agent.argv) > 1:
+            raise UsageError(
+                f"a scripted agent takes one playbook, not {len(agent.argv)} arguments",
+                hint=f"mngr create {agent.name} scripted -- playbook.json",
+            )
+        own = _own(agent, host)
+        playbook = (f"{own.dir}/playbook.json",) if agent.argv else ()
+        return Command(("python3", f"{own.dir}/program.py", *playbook))
+
+    def phase(self, evidence: Evidence, now: float) -> Phase:
+        folded = evidence.folded
+        age = f"{max(0.0, now - (folded.activity_at or now)):.0f} s ago"
+        reason = _WAITING.get(folded.activity)
+        if reason:
+            return Phase(AgentState.WAITING, f"it said so {age}: {reason}", waiting_reason=reason)
+        if folded.activity:
+            return Phase(AgentState.RUNNING, f"it took a message {age}")
+        return Phase(AgentState.RUNNING, "it follows its playbook")
+
+    def send(self, pane: AgentPane, message: bytes) -> Receipt:
+        """Pastes once, then looks for its own word that it took the message; Enter may come twice."""
+        check_size(message)
+        seen = wait_until(lambda: _settled(look(pane)), _READY_S)
+        if seen is None:
+            return Receipt(Delivery.BLOCKED, "nothing was sent: its program has not come up", time.time())
+        digest = hashlib.sha256(message).hexdigest()
+        pasted = paste(pane, message, enter=True, around=_evidence_of(pane, digest))
+        return _judge(pasted, digest) if pasted.taken else receipt_of(pasted)
+
+    def usage(self, agent: AgentSpec, host: Host) -> Usage:
+        try:
+            return msgspec.json.decode(host.read(f"{_own(agent, host).dir}/usage.json"), type=Usage)
+        except (FileNotFoundError, msgspec.DecodeError):
+            return Usage()
+
+    def transcript(self, agent: AgentSpec, host: Host) -> Iterator[Turn]:
+        try:
+            lines = host.read(f"{_own(agent, host).dir}/conversation.jsonl").split(b"\n")
+        except FileNotFoundError:
+            return
+        for line in lines:
+            try:
+                yield msgspec.json.decode(line, type=Turn)
+            except msgspec.DecodeError:
+                continue
+
+    def resume_command(self, agent: AgentSpec, host: Host) -> Command:
+        """The same: the program itself goes on after its last finished step."""
+        return self.command(agent, host)
+
+    def copy_conversation(self, agent: AgentSpec, clone: AgentSpec, host: Host) -> None:
+        source, target = quote(_own(agent, host).dir), quote(_own(clone, host).dir)
+        copy = f'[ ! -e {source}/"$file" ] || cp -p {source}/"$file" {target}/"$file" || exit'
+        files = "conversation.jsonl progress.json playbook.json"
+        script = f"umask 077; mkdir -p {target} || exit; for file in {files}; do {copy}; done"
+        host.run(("sh", "-c", script)).check(f'copying the conversation of "{agent.name}"')
+
+
+def _own(agent: AgentSpec, host: Host) -> AgentPaths:
+    return HostPaths(host.dir).agent(agent.id)
+
+
+def _is_there(host: Host, path: str) -> bool:
+    return host.run(("test", "-e", path)).code == 0
+
+
+def _read_playbook(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            data = file.read()
+        msgspec.json.decode(data, type=list[dict[str, object]])
+    except OSError as error:
+        raise UsageError(
+            f'cannot read the playbook "{path}": {error.strerror}',
+            hint="it is read on this machine, once, at create",
+        ) from None
+    except msgspec.DecodeError as error:
+        raise UsageError(
+            f'the playbook "{path}" is not a JSON list of steps: {error}',
+            hint='for instance [{"say": "hello"}]',
+        ) from None
+    return data
+
+
+def _settled(seen: Look) -> Look | None:
+    """A look that more waiting cannot change: the program is ready, or gone."""
+    return seen if not seen.alive or seen.title == _READY_TITLE else None
+
+
+def _evidence_of(pane: AgentPane, digest: str) -> AroundPaste:
+    """Waits after the paste until the log names the message; presses Enter once more halfway."""
+    log, target = quote(pane.agent.events), quote(pane.target)
+    tries = int(_EVIDENCE_S / 0.05)
+    kinds = "|".join((STARTED, PROMPT_SUBMITTED, TURN_ENDED, NEEDS_INPUT))
+    press = f"set-buffer -b mngr-again '\r' \\; paste-buffer -d -r -b mngr-again -t {target}"
+    after = f"""\
+n=0
+mngr_said() {{ tail -c +$((from + 1)) {log} 2>/dev/null | grep {digest}; }}
+until mngr_said >/dev/null || [ "$n" -ge {tries} ] || [ "$(mngr_dead)" != 0 ]; do
+  n=$((n + 1))
+  [ "$n" -ne {tries // 2} ] || {tmux_sh(pane.paths)} {press} 9>&-
+  sleep 0.05
+done
+echo "dead $(mngr_dead)"
+mngr_said | sed 's/^/said /'
+grep -E '"kind":"({kinds})"' {log} | tail -n 1 | sed 's/^/last /'
+"""
+    return AroundPaste(
+        before=f"from=$(wc -c 2>/dev/null <{log} || echo 0)", after=after, timeout_s=_EVIDENCE_S
+    )
+
+
+def _judge(pasted: Pasted, digest: str) -> Receipt:
+    told = [line.partition(b" ")[::2] for line in pasted.output.split(b"\n")]
+    kinds = {event.kind for tag, text in told if tag == b"said" and (event := decode_event(text))}
+    last = next((decode_event(text) for tag, text in told if tag == b"last"), None)
+    now = time.time()
+    if PROMPT_SUBMITTED in kinds:
+        return Receipt(Delivery.DELIVERED, f"it took the message {digest[:12]}", now)
+    if PROMPT_QUEUED in kinds:
+        return Receipt(Delivery.QUEUED, "it is busy and will take the message at its next pause", now)
+    if (b"dead", b"0") not in told:
+        return Receipt(Delivery.BLOCKED, "its process ended before it took the message", now)
+    if last is None or last.kind in (STARTED, PROMPT_SUBMITTED):
+        return Receipt(
+            Delivery.QUEUED, "the message is in its terminal; it is busy and has not read it yet", now
+        )
+    return Receipt(
+        Delivery.UNKNOWN, f"it waits, but did not say within {_EVIDENCE_S} s that it took the message", now
+    )
