@@ -1,0 +1,83 @@
+"""Many at once."""
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from mngr.actions.many import run_many
+from mngr.errors import MngrError
+
+
+def test_results_come_out_while_the_items_are_still_awaited() -> None:
+    gate = threading.Event()
+
+    def items() -> Iterator[int]:
+        yield 1
+        assert gate.wait(10)
+        yield 2
+
+    results = run_many(items(), lambda item: item * 10, jobs=4)
+    assert next(results) == (1, 10)
+    gate.set()
+    assert list(results) == [(2, 20)]
+
+
+def test_no_more_than_so_many_run_at_once() -> None:
+    lock, running, most = threading.Lock(), 0, 0
+
+    def work(_: int) -> None:
+        nonlocal running, most
+        with lock:
+            running += 1
+            most = max(most, running)
+        threading.Event().wait(0.01)
+        with lock:
+            running -= 1
+
+    assert len(list(run_many(range(20), work, jobs=3))) == 20
+    assert most == 3
+
+
+def test_an_error_of_ours_is_a_result_and_any_other_is_raised_after_all_have_ended() -> None:
+    ended = []
+
+    def work(item: str) -> str:
+        if item == "ours":
+            raise MngrError("no")
+        if item == "bug":
+            raise ZeroDivisionError
+        threading.Event().wait(0.05)
+        ended.append(item)
+        return item
+
+    found = dict(run_many(["ours", "fine"], work, jobs=2))
+    assert isinstance(found["ours"], MngrError)
+    assert found["fine"] == "fine"
+    with pytest.raises(ZeroDivisionError):
+        list(run_many(["slow", "bug"], work, jobs=2))
+    assert ended == ["fine", "slow"]
+
+
+def test_what_goes_wrong_while_taking_items_is_raised() -> None:
+    def items() -> Iterator[int]:
+        yield 1
+        raise MngrError("the pipe broke")
+
+    with pytest.raises(MngrError, match="pipe"):
+        list(run_many(items(), lambda item: item, jobs=2))
+
+
+def test_closing_starts_nothing_more() -> None:
+    started = []
+
+    def work(item: int) -> int:
+        started.append(item)
+        return item
+
+    results = run_many(iter(range(1000)), work, jobs=1)
+    next(results)
+    results.close()  # type: ignore[attr-defined]
+    before = len(started)
+    threading.Event().wait(0.05)
+    assert len(started) == before < 1000
