@@ -1,0 +1,95 @@
+"""`mngr` itself: finds the command that was meant and imports that one only."""
+
+import os
+from importlib import import_module
+from typing import Any
+
+import click
+
+from mngr import __version__, registry
+from mngr.cli.commands import ALIASES, COMMANDS, HABITS
+from mngr.cli.errors import guarded
+from mngr.cli.overview import overview
+from mngr.errors import UsageError, did_you_mean
+
+
+class App(click.Group):
+    """`mngr` itself."""
+
+    def list_commands(self, _: click.Context) -> list[str]:
+        return [*COMMANDS, *registry.plugin_commands()]
+
+    def get_command(self, _: click.Context, cmd_name: str) -> click.Command | None:
+        name = ALIASES.get(cmd_name, cmd_name)
+        if name in COMMANDS:
+            command: click.Command = import_module(f"mngr.cli.{name}").command
+            return command
+        entry = registry.entries(registry.COMMANDS).get(name)
+        return plugin_command(entry) if entry else None
+
+    def get_help(self, _: click.Context) -> str:
+        return overview().rstrip("\n")
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        command = self.get_command(ctx, args[0])
+        if command is None:
+            raise unknown_command(args[0])
+        return ALIASES.get(args[0], args[0]), command, args[1:]
+
+
+def plugin_command(entry: registry.Entry) -> click.Command:
+    """Imports a plugin's command; one that is broken is named."""
+    loaded = registry.load_entry(entry)
+    if isinstance(loaded, click.Command):
+        return loaded
+    raise registry.PluginError(
+        f'plugin "{entry.distribution}" is broken: {entry.target} is not a click command',
+        hint=f"mend or remove it: pip uninstall {entry.distribution}",
+    )
+
+
+def unknown_command(word: str) -> UsageError:
+    """What to say to a word that is no command: the right one, where habit or spelling tells it."""
+    message = f'no command "{word}"'
+    if word in HABITS:
+        return UsageError(message, hint=f"mngr {HABITS[word]}")
+    known = [*COMMANDS, *ALIASES, *HABITS, *registry.entries(registry.COMMANDS)]
+    hint = did_you_mean(word, known, else_hint="see: mngr --help")
+    for habit, right in HABITS.items():
+        hint = hint.replace(f'"{habit}"?', f'"{right}"?')
+    return UsageError(message, hint=hint)
+
+
+def _remember_overrides(ctx: click.Context, _: click.Parameter, overrides: tuple[str, ...]) -> None:
+    ctx.meta["overrides"] = overrides
+
+
+def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        click.echo(f"mngr {__version__}")
+        ctx.exit()
+
+
+app = App(
+    "mngr",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    params=[
+        click.Option(
+            ["-S", "--set"], multiple=True, is_eager=True, expose_value=False, callback=_remember_overrides
+        ),
+        click.Option(["--version"], is_flag=True, is_eager=True, expose_value=False, callback=_print_version),
+    ],
+)
+
+
+def run(words: list[str]) -> int:
+    """Runs one command line and returns its exit code."""
+    own = words[: words.index("--")] if "--" in words else words
+    debug = bool(os.environ.get("MNGR_DEBUG")) or "-v" in own or "--verbose" in own
+
+    def work() -> Any:
+        return app.main(words, prog_name="mngr", standalone_mode=False)
+
+    return guarded(work, debug=debug)

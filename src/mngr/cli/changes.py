@@ -1,0 +1,14 @@
+"""What a person reads about a change: one line an agent, its notes below."""
+
+from mngr.cli.screen import visible
+from mngr.model.agent import Change
+
+
+def change_text(done: str, change: Change, *, unchanged: str = "") -> str:
+    """`Stopped foo`, and each note indented."""
+    word = done if change.changed else unchanged or f"{done} already"
+    return with_notes(f"{word} {visible(change.agent.name)}", change.notes)
+
+
+def with_notes(line: str, notes: tuple[str, ...]) -> str:
+    return "\n".join([line, *(f"  {visible(note)}" for note in notes)])

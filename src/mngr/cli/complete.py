@@ -1,0 +1,87 @@
+"""`mngr __complete WORDS…`: candidates for the last word, without click and without starting a process."""
+
+import os
+import sys
+
+from mngr.cli.shipped import read_shipped
+
+# Words that take the name of an agent; anything else after an option is the user's own.
+_AGENT_OPTIONS = ("--from",)
+
+
+def print_candidates(words: list[str]) -> int:
+    """One candidate a line, for the shell to filter and show."""
+    try:
+        found = candidates(words, os.environ)
+        sys.stdout.write("".join(f"{word}\n" for word in found))
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        pass  # a shell in the middle of completing must see nothing
+    return 0
+
+
+def candidates(words: list[str], env: "os._Environ[str] | dict[str, str]") -> list[str]:
+    """What may stand where the last word is: it starts with that word."""
+    before, last = (words[:-1], words[-1]) if words else ([], "")
+    table = _table()
+    if "--" in before:
+        return []
+    verb, rest = _verb(before, table)
+    top = [name for name in table if " " not in name]
+    found = _after(verb, rest, last, table, env) if verb else top
+    return sorted(word for word in dict.fromkeys(found) if word.startswith(last) and word.isprintable())
+
+
+def _verb(before: list[str], table: dict[str, tuple[str, list[str]]]) -> tuple[str, list[str]]:
+    """The command so far (two words for a group) and the words after it."""
+    plain = [word for word in before if not word.startswith("-")]
+    for length in (2, 1):
+        name = " ".join(plain[:length])
+        if len(plain) >= length and name in table:
+            return name, before[before.index(plain[length - 1]) + 1 :]
+    return "", []
+
+
+def _after(
+    verb: str,
+    rest: list[str],
+    last: str,
+    table: dict[str, tuple[str, list[str]]],
+    env: "os._Environ[str] | dict[str, str]",
+) -> list[str]:
+    kind, options = table[verb]
+    values = {word.partition("=")[0]: word.partition("=")[2] for word in options if "=" in word}
+    previous = rest[-1] if rest else ""
+    if previous in values:
+        return (
+            values[previous].split("|")
+            if values[previous]
+            else _agents(env)
+            if previous in _AGENT_OPTIONS
+            else []
+        )
+    if last.startswith("-"):
+        return [word.partition("=")[0] for word in options]
+    if kind == "agents":
+        return _agents(env)
+    if kind == "agent":
+        return [] if any(not word.startswith("-") for word in rest) else _agents(env)
+    return kind.split("|") if kind != "-" else []
+
+
+def _table() -> dict[str, tuple[str, list[str]]]:
+    """`completion.txt`: a command, what its words are, its options with their values, separated by blanks."""
+    table: dict[str, tuple[str, list[str]]] = {}
+    for line in read_shipped("completion.txt").splitlines():
+        names, kind, *options = line.split()
+        for name in names.split(","):
+            table[name.replace("/", " ")] = (kind, options)
+    return table
+
+
+def _agents(env: "os._Environ[str] | dict[str, str]") -> list[str]:
+    folder = env.get("MNGR_HOST_DIR") or os.path.join(env.get("HOME", ""), ".mngr")
+    try:
+        return os.listdir(os.path.join(os.path.expanduser(folder), "names"))
+    except OSError:
+        return []

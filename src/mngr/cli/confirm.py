@@ -1,0 +1,24 @@
+"""Questions to the person at the terminal, if there is one."""
+
+import sys
+
+from mngr.cli.screen import is_interactive, visible
+from mngr.errors import RefusedError
+
+
+def confirm(question: str, *, yes: bool) -> None:
+    """Goes on when told so; RefusedError otherwise, also where nobody can answer."""
+    if yes:
+        return
+    if not is_interactive():
+        raise RefusedError(f"not done without a word from you: {question}", hint="say --yes")
+    if ask(f"{question} [y/N] ").lower() not in ("y", "yes"):
+        raise RefusedError("nothing was done")
+
+
+def ask(prompt: str) -> str:
+    """One line from the terminal; the prompt is on stderr, so that stdout stays the result's."""
+    sys.stdout.flush()
+    sys.stderr.write(visible(prompt))
+    sys.stderr.flush()
+    return sys.stdin.readline().strip()

@@ -1,0 +1,181 @@
+"""`mngr create`."""
+
+import os
+import signal
+import sys
+from typing import Any
+
+import click
+
+from mngr.actions.connect import RECURSION_GUARD, plan_connect
+from mngr.actions.create import AgentDiedError, create, make_plan
+from mngr.actions.create_spec import CreateSpec
+from mngr.actions.stop import stop
+from mngr.actions.targets import resolve_one
+from mngr.cli.call import Call
+from mngr.cli.changes import with_notes
+from mngr.cli.connect import check_terminal, connect_command_option, run_plan
+from mngr.cli.create_options import spec_from_options, with_create_options
+from mngr.cli.editor import message_text
+from mngr.cli.follow import follow_screen
+from mngr.cli.options import dry_run_option, jobs_option
+from mngr.cli.outcome import Outcome
+from mngr.cli.render import JSON
+from mngr.cli.screen import visible
+from mngr.cli.stdin import Item
+from mngr.cli.table import state_text
+from mngr.cli.verb import verb
+from mngr.errors import ExitCode, UsageError
+from mngr.model.agent import Change
+
+_HOW = ("connect", "foreground", "connect_command", "jobs", "max_running", "dry_run")
+
+
+@verb(
+    "create",
+    takes_command=True,
+    has_templates=True,
+    examples="""
+        mngr create foo -- bash
+        mngr create docs scripted -m "write the docs" --label task=docs
+        mngr create -- make test
+        mngr create fix --branch main:fix/login --env CI=1 -- ./agent.sh
+        mngr create - -j 8 --max-running 20 <tasks.jsonl
+    """,
+)
+@click.argument("address", required=False, default="")
+@click.argument("agent_type", required=False, default="", metavar="[TYPE]")
+@click.option("-m", "--message", default=None, metavar="TEXT", help="Its first message.")
+@click.option("--message-file", default=None, metavar="FILE", help="Its first message; - is stdin.")
+@click.option("--edit-message", is_flag=True, help="Write the first message in $EDITOR.")
+@click.option("--connect/--no-connect", default=None, help="Attach afterwards. Default: on a terminal.")
+@click.option(
+    "--foreground", is_flag=True, help="Show its terminal's lines until it ends; its exit code is ours."
+)
+@connect_command_option
+@with_create_options
+@jobs_option
+@click.option(
+    "--max-running", type=click.IntRange(0), default=0, metavar="N", help="With -: hold lines back."
+)
+@dry_run_option
+def command(call: Call, **options: Any) -> int:
+    """Make a working copy, and a host if asked for, and start an agent in it.
+
+    ADDRESS is [NAME][@[HOST][.PROVIDER]][:PATH] (mngr help address); TYPE is an agent type, or is left out when a
+    program follows --. When a step fails, all before it is undone. With - as ADDRESS every line on stdin makes an
+    agent: an object with the long options as keys; other keys are carried along (mngr help pipes).
+    """
+    call.output.check(Change)
+    how = {key: options.pop(key) for key in _HOW}
+    spec = _spec(options)
+    if options["address"] == "-":
+        from mngr.cli.create_lines import create_lines
+
+        return create_lines(
+            call, spec, jobs=how["jobs"], max_running=how["max_running"], dry_run=how["dry_run"]
+        )
+    if how["dry_run"]:
+        return _say_plan(call, spec)
+    if how["foreground"]:
+        return _in_foreground(call, spec)
+    connects = _connects(call, how["connect"], how["connect_command"])
+    change = _make(call, spec)
+    if not connects:
+        if call.output.is_human:
+            call.output.note(f"attach: mngr connect {change.agent.name}")
+        return ExitCode.DONE
+    return run_plan(plan_connect(change.agent, command=how["connect_command"], manager=call.manager))
+
+
+def _spec(options: dict[str, Any]) -> CreateSpec:
+    """Everything but how to go about it, as the action wants it."""
+    many = options["address"] == "-"
+    message, file, edit = (options.pop(key) for key in ("message", "message_file", "edit_message"))
+    if many and file == "-":
+        raise UsageError("stdin holds the lines already", hint='give each line its own "message"')
+    text = message_text(message, file, edit=edit, stdin_is_free=False)
+    agent_type = options.pop("agent_type")
+    if agent_type and options["type"] and agent_type != options["type"]:
+        raise UsageError(f'two types: "{agent_type}" and --type {options["type"]}', hint="give one")
+    fields = {key: value for key, value in options.items() if key != "address"}
+    fields |= {
+        "name": "" if many else options["address"],
+        "type": agent_type or options["type"],
+        "message": (text or b"").decode("utf-8", "surrogateescape"),
+    }
+    return spec_from_options(fields)
+
+
+def _make(call: Call, spec: CreateSpec) -> Change:
+    try:
+        change = create(spec, manager=call.manager)
+    except AgentDiedError as error:
+        if call.output.format == JSON:
+            call.output.document(Outcome(Item(), error.change, error).record())
+        elif not call.output.is_human:
+            call.output.line(Outcome(Item(), error.change, error).record())
+        raise
+    call.output.one(change, lambda: created_text(change))
+    return change
+
+
+def created_text(change: Change) -> str:
+    agent = change.agent
+    branch = f" on branch {visible(agent.branch)}" if agent.branch else ""
+    done = "Created" if change.changed else "Reused"
+    return with_notes(f"{done} {visible(agent.address)} ({visible(state_text(agent))}){branch}", change.notes)
+
+
+def _connects(call: Call, wanted: bool | None, command: str) -> bool:
+    if wanted is False:
+        return False
+    if command and not os.environ.get(RECURSION_GUARD):
+        return True
+    if wanted:
+        check_terminal()
+        return True
+    on_terminal = sys.stdin.isatty() and sys.stdout.isatty() and call.output.is_human
+    return on_terminal and not os.environ.get("TMUX")
+
+
+def _say_plan(call: Call, spec: CreateSpec) -> int:
+    plan = make_plan(spec, call.manager)
+    said = {
+        "name": plan.address.name or "(a name of its own)",
+        "host": plan.address.host or ("local" if plan.address.provider == "local" else "(a new one)"),
+        "provider": plan.address.provider,
+        "type": plan.agent_type.name,
+        "args": list(plan.spec.args),
+        "transfer": plan.transfer,
+        "source": plan.source.path if plan.source else "",
+        "branch": plan.branch if plan.source and plan.source.common_dir else "",
+        "labels": plan.spec.labels,
+        "changed": False,
+        "notes": list(plan.notes),
+    }
+
+    def human() -> str:
+        what = " ".join(plan.spec.args) or plan.agent_type.name
+        line = f"Would create {said['name']} on {said['host']}: {what} ({plan.transfer} of {said['source']})"
+        return with_notes(visible(line), plan.notes)
+
+    call.output.one(said, human)
+    return ExitCode.DONE
+
+
+def _in_foreground(call: Call, spec: CreateSpec) -> int:
+    """The program's lines as they come, and its own exit code; Ctrl-C stops the agent."""
+    try:
+        agent = create(spec, manager=call.manager).agent
+    except AgentDiedError as error:
+        agent = error.change.agent
+    try:
+        follow_screen(call, agent.id)
+    except KeyboardInterrupt:
+        stop(agent, manager=call.manager)
+        return ExitCode.INTERRUPTED
+    ended = resolve_one(call.manager, agent.id).agent
+    if ended.signal:
+        return 128 + int(getattr(signal, ended.signal, 0))
+    return ended.exit_code if ended.exit_code is not None else ExitCode.FAILED

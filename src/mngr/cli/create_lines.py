@@ -1,0 +1,98 @@
+"""`mngr create -`: an agent per line, one answer per line."""
+
+import queue
+from collections.abc import Iterator
+from difflib import get_close_matches
+
+from mngr.actions.create import AgentDiedError, make_plan
+from mngr.actions.create_many import create_many
+from mngr.actions.create_spec import CreateSpec, with_defaults
+from mngr.cli.call import Call
+from mngr.cli.create_options import FIELDS, spec_from_line, split_line
+from mngr.cli.options import Chosen
+from mngr.cli.outcome import Outcome, report
+from mngr.cli.stdin import Item, read_batches, read_item
+from mngr.cli.targets import failed_before
+from mngr.errors import MngrError, UsageError
+from mngr.model.agent import Change
+
+# A line as it came, and the part of it that only travels along.
+Line = tuple[Item, Item]
+
+
+def create_lines(call: Call, defaults: CreateSpec, *, jobs: int, max_running: int, dry_run: bool) -> int:
+    """Flags are defaults for all lines; a bad line is an error line, and the others go on."""
+    work = _plan_all(call, defaults) if dry_run else _create_all(call, defaults, jobs, max_running)
+    return report(call, Chosen(("-",)), work, str)
+
+
+def _create_all(call: Call, defaults: CreateSpec, jobs: int, max_running: int) -> Iterator[Outcome]:
+    bad: queue.SimpleQueue[Outcome] = queue.SimpleQueue()
+
+    def wanted() -> Iterator[tuple[Line, CreateSpec]]:
+        for whole, outcome in _read(call, defaults):
+            if isinstance(outcome, Outcome):
+                bad.put(outcome)
+            else:
+                yield (whole, outcome[0]), outcome[1]
+
+    for (whole, carried), result in create_many(
+        wanted(), jobs=jobs, max_running=max_running, manager=call.manager
+    ):
+        yield from _drain(bad)
+        yield _outcome(whole, carried, result)
+    yield from _drain(bad)
+
+
+def _plan_all(call: Call, defaults: CreateSpec) -> Iterator[Outcome]:
+    for whole, outcome in _read(call, defaults):
+        if isinstance(outcome, Outcome):
+            yield outcome
+            continue
+        carried, spec = outcome
+        try:
+            plan = make_plan(spec, call.manager)
+        except MngrError as error:
+            yield Outcome(whole, error=error)
+        else:
+            told = {"name": plan.address.name, "type": plan.agent_type.name, "transfer": plan.transfer}
+            yield Outcome(carried, {**told, "changed": False, "notes": ["would be created"]})
+
+
+def _read(call: Call, defaults: CreateSpec) -> Iterator[tuple[Item, Outcome | tuple[Item, CreateSpec]]]:
+    for lines in read_batches():
+        for line in lines:
+            item = read_item(line)
+            yield item, _understood(call, item, defaults)
+
+
+def _understood(call: Call, item: Item, defaults: CreateSpec) -> Outcome | tuple[Item, CreateSpec]:
+    if item.has_failed_before:
+        return Outcome(item, error=failed_before(item))
+    if item.problem and not item.fields:
+        return Outcome(item, error=UsageError(item.problem, hint="one JSON object, or a name, a line"))
+    asked, carried = split_line(item.fields or {"name": item.target})
+    _warn_of_slips(call, carried)
+    try:
+        return Item(item.target, carried), with_defaults(spec_from_line(asked), defaults)
+    except MngrError as error:
+        return Outcome(item, error=error)
+
+
+def _outcome(whole: Item, carried: Item, result: Change | MngrError) -> Outcome:
+    if isinstance(result, AgentDiedError):
+        return Outcome(carried, result.change, result)
+    return Outcome(whole, error=result) if isinstance(result, MngrError) else Outcome(carried, result)
+
+
+def _warn_of_slips(call: Call, carried: dict[str, object]) -> None:
+    """An unknown key only travels along; one that looks like an option is worth a word."""
+    for key in carried:
+        near = get_close_matches(key, FIELDS, n=1, cutoff=0.85)
+        if near:
+            call.warn(f'"{key}" is no option of create and is only carried along; did you mean "{near[0]}"?')
+
+
+def _drain(outcomes: "queue.SimpleQueue[Outcome]") -> Iterator[Outcome]:
+    while not outcomes.empty():
+        yield outcomes.get()

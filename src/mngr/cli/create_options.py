@@ -1,0 +1,117 @@
+"""The options of `create`, and how they and JSON lines become a `CreateSpec`."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
+
+import click
+import msgspec
+
+from mngr.actions.create_spec import CreateSpec, create_spec
+from mngr.cli.duration import parse_duration
+from mngr.errors import UsageError
+from mngr.model.labels import parse_labels
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+FIELDS = frozenset(field.encode_name for field in msgspec.structs.fields(CreateSpec))
+_ALSO = {"label": "labels", "window": "windows", "source": "from"}
+_TABLES = ("env", "labels", "windows")
+_LISTS = ("env_file", "pass_env", "upload")
+
+_OPTIONS = (
+    click.option("--type", "type", default="", help="The agent's type, as the second word."),
+    click.option("--provider", default="", help="Who provides the host, as in NAME@.PROVIDER."),
+    click.option(
+        "--from", "source", default="", metavar="SOURCE", help="A path, an agent or a git URL; default: here."
+    ),
+    click.option(
+        "--transfer", default="", metavar="HOW", help="worktree, mirror, copy or none (mngr help transfers)."
+    ),
+    click.option(
+        "--branch", default="", metavar="[BASE][:NEW]", help="Default :mngr/*, where * is the name."
+    ),
+    click.option("--include-dirty", is_flag=True, help="Bring uncommitted changes along."),
+    click.option("--env", multiple=True, metavar="KEY=VALUE", help="Never evaluated by a shell; repeatable."),
+    click.option("--env-file", multiple=True, metavar="FILE", help="KEY=VALUE lines; repeatable."),
+    click.option("--pass-env", multiple=True, metavar="KEY", help="Hand on a variable of ours; repeatable."),
+    click.option("--label", "labels", multiple=True, metavar="KEY=VALUE", help="Repeatable."),
+    click.option("--project", default="", help="Default: the name of the source."),
+    click.option(
+        "-w", "--window", "windows", multiple=True, metavar="NAME=CMD", help="One more tmux window."
+    ),
+    click.option("--setup", default="", metavar="CMD", help="Run in the work dir before the agent starts."),
+    click.option(
+        "--upload", multiple=True, metavar="LOCAL:REMOTE", help="Files for its work dir; repeatable."
+    ),
+    click.option("-t", "--template", default="", metavar="NAME", help="Options from [templates.NAME]."),
+    click.option("--reuse", is_flag=True, help="An agent of that name is taken as it is, or started."),
+    click.option("--snapshot", default="", metavar="NAME", help="Start from a snapshot."),
+    click.option(
+        "--idle-timeout", default="", metavar="DURATION", help="The host ends after so long without work."
+    ),
+    click.option("--timeout", default="", metavar="DURATION", help="Give up making it after this long."),
+    click.option("--record/--no-record", default=False, help="Record its terminal."),
+    click.option("--isolate", default="", metavar="HOW", help="pid: confine its processes."),
+    click.option("--image", default="", help="For hosts made from images."),
+    click.option("--cpus", type=float, default=0, help="For hosts that can be given so many."),
+    click.option("--memory", default="", metavar="SIZE", help="For hosts that can be given so much: 4G."),
+    click.option("--offline", is_flag=True, help="A host without network."),
+)
+
+
+def with_create_options(function: F) -> F:
+    """Adds them all; the command gets them by name, for `spec_from_options`."""
+    for option in reversed(_OPTIONS):
+        option(function)
+    return function
+
+
+def spec_from_options(options: Mapping[str, Any]) -> CreateSpec:
+    """What the command line and the config say."""
+    fields = {"from" if key == "source" else key: value for key, value in options.items()}
+    return _spec({key: value for key, value in fields.items() if value})
+
+
+def split_line(line: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What of a line is for `create`, in its one spelling, and what is only carried along."""
+    asked: dict[str, Any] = {}
+    carried: dict[str, Any] = {}
+    for key, value in line.items():
+        name = key.replace("-", "_")
+        name = _ALSO.get(name, name)
+        if name in FIELDS:
+            asked[name] = value
+        else:
+            carried[key] = value
+    return asked, carried
+
+
+def spec_from_line(asked: Mapping[str, Any]) -> CreateSpec:
+    """The spec of one line of `create -`; a wrong value is a usage error that names it."""
+    return _spec({key: value for key, value in asked.items() if value is not None})
+
+
+def _spec(fields: dict[str, Any]) -> CreateSpec:
+    for key in _TABLES:
+        if isinstance(fields.get(key), list | tuple):
+            fields[key] = parse_labels(fields[key]) if key == "labels" else _pairs(key, fields[key])
+    for key in _LISTS:
+        if isinstance(fields.get(key), str):
+            fields[key] = [fields[key]]
+    for key in ("timeout", "idle_timeout"):
+        if fields.get(key):
+            fields[key] = str(fields[key])
+            parse_duration(fields[key])
+    return create_spec(fields)
+
+
+def _pairs(key: str, words: Iterable[Any]) -> dict[str, str]:
+    option = "--window" if key == "windows" else f"--{key}"
+    pairs = {}
+    for word in words:
+        name, equals, value = str(word).partition("=")
+        if not equals or not name:
+            also = f", or --pass-env {word} to hand on yours" if key == "env" else ""
+            raise UsageError(f'{option} "{word}" is not NAME=VALUE', hint=f"write {option} NAME=VALUE{also}")
+        pairs[name] = value
+    return pairs

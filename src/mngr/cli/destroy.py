@@ -1,0 +1,48 @@
+"""`mngr destroy`."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from mngr.actions.destroy import destroy_rows
+from mngr.actions.rows import Row
+from mngr.cli.call import Call
+from mngr.cli.changes import change_text
+from mngr.cli.confirm import confirm
+from mngr.cli.dry_run import would
+from mngr.cli.options import Chosen, dry_run_option, with_targets, yes_option
+from mngr.cli.outcome import report
+from mngr.cli.targets import changes_of, do_together
+from mngr.cli.verb import verb
+from mngr.model.agent import Change
+
+
+@verb(
+    "destroy",
+    examples="""
+        mngr destroy foo
+        mngr destroy foo bar --yes
+        mngr destroy --stopped --label batch=7 --dry-run
+        mngr destroy --all -y
+    """,
+)
+@with_targets
+@yes_option
+@dry_run_option
+def command(call: Call, chosen: Chosen, *, yes: bool, dry_run: bool) -> int:
+    """Remove agents: processes, session, working copy, branch and state; exactly their own things.
+
+    A branch with commits that are nowhere else is kept, and said so. Asks first on a terminal;
+    elsewhere it needs --yes.
+    """
+    call.output.check(Change)
+    if dry_run:
+        return would(call, chosen, "destroy")
+
+    def work(rows: list[Row]) -> Iterator[tuple[Row, Any]]:
+        names = ", ".join(row.agent.name for row in rows)
+        confirm(f"destroy {names}?", yes=yes)
+        yield from changes_of(lambda some: destroy_rows(some, manager=call.manager), rows)
+
+    return report(
+        call, chosen, do_together(call, chosen, work), lambda change: change_text("Destroyed", change)
+    )

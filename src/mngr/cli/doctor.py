@@ -1,0 +1,30 @@
+"""`mngr doctor`."""
+
+from mngr.actions.doctor import Finding, examine
+from mngr.cli.call import Call
+from mngr.cli.screen import visible
+from mngr.cli.verb import verb
+from mngr.errors import ExitCode
+
+
+@verb(
+    "doctor",
+    examples="""
+        mngr doctor
+        mngr doctor --json
+    """,
+)
+def command(call: Call) -> int:
+    """Find what is missing on this machine, offline, and say the command that mends it."""
+    call.output.check(Finding)
+    findings = list(examine(manager=call.manager))
+    call.output.many(findings, lambda: "\n".join(finding_text(finding) for finding in findings))
+    return (
+        ExitCode.FAILED if any(not one.ok and one.severity == "error" for one in findings) else ExitCode.DONE
+    )
+
+
+def finding_text(finding: Finding) -> str:
+    mark = "ok     " if finding.ok else "missing" if finding.severity == "error" else "note   "
+    line = f"{mark}  {visible(finding.name)}: {visible(finding.found)}"
+    return line if finding.ok or not finding.fix else f"{line}\n         fix: {visible(finding.fix)}"

@@ -1,0 +1,23 @@
+"""`--dry-run`: who would be acted on, and nothing else."""
+
+from mngr.cli.call import Call
+from mngr.cli.options import Chosen
+from mngr.cli.outcome import Outcome, report
+from mngr.cli.screen import visible
+from mngr.cli.targets import find
+from mngr.model.agent import Change
+
+
+def would(call: Call, chosen: Chosen, doing: str) -> int:
+    """Reports each agent as unchanged, with what would be done to it."""
+
+    def outcomes() -> list[Outcome]:
+        done: list[Outcome] = []
+        for meant, missing in find(call, chosen):
+            note = (f"would {doing}",)
+            done += [
+                Outcome(item, Change(row.agent, changed=False, notes=note)) for item, row in meant
+            ] + missing
+        return done
+
+    return report(call, chosen, outcomes(), lambda change: f"Would {doing} {visible(change.agent.name)}")

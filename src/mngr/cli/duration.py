@@ -1,0 +1,20 @@
+"""Durations as people write them: `90`, `1.5s`, `10m`, `2h`, `1h30m`, `3d`."""
+
+import re
+
+from mngr.errors import UsageError
+
+_SECONDS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86400}
+_PART = re.compile(r"(\d{1,12}(?:\.\d{1,9})?)(ms|s|m|h|d)", re.ASCII)
+_PLAIN = re.compile(r"\d{1,12}(?:\.\d{1,9})?\Z", re.ASCII)
+
+
+def parse_duration(text: str) -> float:
+    """Seconds. A bare number is seconds."""
+    words = text.strip().lower()
+    if _PLAIN.match(words):
+        return float(words)
+    parts = _PART.findall(words)
+    if not parts or "".join(number + unit for number, unit in parts) != words:
+        raise UsageError(f"{text!r} is not a duration", hint="write 90, 1.5s, 10m, 2h or 1h30m")
+    return float(sum(float(number) * _SECONDS[unit] for number, unit in parts))

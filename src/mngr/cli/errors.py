@@ -1,0 +1,116 @@
+"""Whatever goes wrong becomes one line, a hint and an exit code."""
+
+import errno
+import os
+import signal
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+import click
+
+from mngr.cli.render import show_error
+from mngr.errors import ExitCode, MngrError, UsageError, did_you_mean
+
+_SIGPIPE_CODE = 128 + 13
+_OS_HINTS = {
+    errno.ENOSPC: "the disk is full: free some space and try again; mngr gc removes what nobody owns",
+    errno.EACCES: "look at the permissions of that path",
+    errno.EPERM: "look at the permissions of that path",
+    errno.EROFS: "that file system is read-only; MNGR_HOST_DIR moves what mngr writes",
+    errno.EMFILE: "too many open files: raise it with ulimit -n",
+    errno.EAGAIN: "too many processes: raise it with ulimit -u",
+}
+
+
+def guarded(work: Callable[[], Any], *, debug: bool) -> int:
+    """Runs a command and turns everything that can leave it into an exit code."""
+    _end_orderly_on_signals()
+    _write_anything()
+    try:
+        code = work()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        return _leave_quietly()
+    except KeyboardInterrupt:
+        return ExitCode.INTERRUPTED
+    except MngrError as error:
+        return _report(error)
+    except click.UsageError as error:
+        return _report(_in_our_words(error))
+    except click.ClickException as error:
+        return _report(MngrError(error.format_message()))
+    except click.exceptions.Exit as error:
+        return error.exit_code
+    except OSError as error:
+        return _report_os(error, debug)
+    except Exception as error:  # the last line of defence: no user shall meet a stack trace unasked
+        return _report_bug(error, debug)
+    return code if isinstance(code, int) else ExitCode.DONE
+
+
+def _end_orderly_on_signals() -> None:
+    def end(number: int, _: FrameType | None) -> None:
+        signal.signal(number, signal.SIG_IGN)
+        raise SystemExit(128 + number)
+
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) == signal.SIG_DFL:
+            signal.signal(number, end)
+
+
+def _write_anything() -> None:
+    """A name that the terminal's encoding lacks must not end a command."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _report(error: MngrError) -> int:
+    try:
+        show_error(error)
+    except BrokenPipeError:
+        _leave_quietly()
+    return error.exit_code
+
+
+def _report_os(error: OSError, debug: bool) -> int:
+    if debug:
+        _print_traceback()
+    where = f": {os.fsdecode(error.filename)}" if error.filename else ""
+    return _report(MngrError(f"{error.strerror or error}{where}", hint=_OS_HINTS.get(error.errno or 0, "")))
+
+
+def _report_bug(error: Exception, debug: bool) -> int:
+    if debug:
+        _print_traceback()
+    hint = "" if debug else "run it again with -v (or MNGR_DEBUG=1) to see where"
+    return _report(MngrError(f"this is a bug in mngr: {type(error).__name__}: {error}", hint=hint))
+
+
+def _print_traceback() -> None:
+    from traceback import print_exc
+
+    print_exc()
+
+
+def _leave_quietly() -> int:
+    """The reader is gone: nothing more can be said, and Python must not try at exit."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    for number in (1, 2):
+        os.dup2(null, number)
+    return _SIGPIPE_CODE
+
+
+def _in_our_words(error: click.UsageError) -> UsageError:
+    context = error.ctx
+    path = context.command_path if context else "mngr"
+    hint = f"see: {path} --help"
+    if isinstance(error, click.NoSuchOption) and context:
+        known = [word for param in context.command.params for word in (*param.opts, *param.secondary_opts)]
+        words = [word for word in known if word.startswith("--")]
+        name = error.option_name
+        return UsageError(f'no option "{name}"', hint=did_you_mean(name, words, else_hint=hint))
+    message = error.format_message().rstrip(".")
+    return UsageError(message[:1].lower() + message[1:], hint=hint)

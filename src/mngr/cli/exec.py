@@ -1,0 +1,146 @@
+"""`mngr exec`."""
+
+import sys
+import threading
+
+import click
+from msgspec import Struct
+
+from mngr.actions.exec import exec_row
+from mngr.actions.filter import Filter
+from mngr.actions.rows import Row
+from mngr.cli.call import Call
+from mngr.cli.options import Chosen, jobs_option, timeout_option, with_filters
+from mngr.cli.outcome import Outcome, report
+from mngr.cli.render import put
+from mngr.cli.screen import visible
+from mngr.cli.stdin import Item
+from mngr.cli.targets import do_each, find
+from mngr.cli.verb import verb
+from mngr.errors import MngrError, UsageError
+from mngr.model.agent import Agent
+
+_STREAMS = {"stdout": sys.stdout, "stderr": sys.stderr}
+
+
+class Ran(Struct, frozen=True):
+    """How a command ended in one agent's place."""
+
+    agent: Agent
+    code: int
+    stdout: str = ""
+    stderr: str = ""
+
+
+@verb(
+    "exec",
+    takes_command=True,
+    options_anywhere=False,
+    examples="""
+        mngr exec foo -- git status
+        mngr exec foo bar -- make test
+        mngr exec --all --timeout 5m -- sh -c 'git log --oneline | head -3'
+        tar c data | mngr exec foo -i -- tar x
+    """,
+)
+@click.argument("names", nargs=-1, metavar="[AGENT|-]... -- COMMAND...")
+@with_filters
+@click.option("--all", "all", is_flag=True, help="Every agent.")
+@click.option(
+    "-i", "--stdin", "pass_stdin", is_flag=True, help="Hand our stdin to the command (one agent only)."
+)
+@timeout_option("End the command (124) after this long.")
+@jobs_option
+def command(
+    call: Call,
+    *,
+    names: tuple[str, ...],
+    args: tuple[str, ...],
+    filter: Filter,
+    all: bool,
+    pass_stdin: bool,
+    timeout_s: float | None,
+    jobs: int,
+) -> int:
+    """Run a command on the agent's host, in its work dir and with its environment.
+
+    With one agent its output comes as it is made, and its exit code is ours. With several, each one's output
+    comes when it has ended, with a heading on stderr.
+    """
+    if not args and not all and len(names) > 1:
+        names, args = names[:1], names[1:]
+    if not args:
+        raise UsageError("what should be run?", hint="mngr exec NAME -- PROGRAM ARGS")
+    call.output.check(Ran)
+    chosen = Chosen(names, filter, all).check()
+    if chosen.is_one and call.output.is_human:
+        return _run_one(call, chosen, args, timeout_s, pass_stdin)
+    if pass_stdin:
+        raise UsageError("--stdin goes with one agent", hint="name one")
+
+    def work(item: Item, row: Row) -> Outcome:
+        ran = _collect(row, args, timeout_s)
+        error = (
+            MngrError(f"{args[0]} in {row.agent.name} ended with exit code {ran.code}") if ran.code else None
+        )
+        return Outcome(item, ran, error)
+
+    shown = threading.Lock()
+
+    def told(ran: Ran) -> str:
+        with shown:
+            _show(ran)
+        return ""
+
+    if not call.output.is_human:
+        return report(call, chosen, do_each(call, chosen, work, jobs), told)
+
+    def told_all() -> "list[Outcome]":
+        done = []
+        for outcome in do_each(call, chosen, work, jobs):
+            if outcome.result is not None:
+                told(outcome.result)
+            done.append(outcome)
+        return done
+
+    return report(call, chosen, told_all(), lambda _: "")
+
+
+def _run_one(
+    call: Call, chosen: Chosen, args: tuple[str, ...], timeout_s: float | None, pass_stdin: bool
+) -> int:
+    for meant, missing in find(call, chosen):
+        for outcome in missing:
+            assert outcome.error
+            raise outcome.error
+        for _, row in meant:
+            return exec_row(
+                row,
+                args,
+                timeout_s=timeout_s,
+                stdin=sys.stdin.buffer if pass_stdin else None,
+                on_output=_pass_on,
+            )
+    raise UsageError("which agent?")
+
+
+def _pass_on(stream: str, data: bytes) -> None:
+    sink = _STREAMS[stream].buffer
+    sink.write(data)
+    sink.flush()
+
+
+def _collect(row: Row, args: tuple[str, ...], timeout_s: float | None) -> Ran:
+    heard: dict[str, list[bytes]] = {"stdout": [], "stderr": []}
+    code = exec_row(
+        row, args, timeout_s=timeout_s, stdin=None, on_output=lambda name, data: heard[name].append(data)
+    )
+    out, err = (b"".join(heard[name]).decode(errors="replace") for name in ("stdout", "stderr"))
+    return Ran(row.agent, code, out, err)
+
+
+def _show(ran: Ran) -> None:
+    put(f"==> {visible(ran.agent.name)} (exit code {ran.code}) <==", sys.stderr)
+    sys.stderr.write(ran.stderr)
+    sys.stdout.write(ran.stdout)
+    sys.stdout.flush()

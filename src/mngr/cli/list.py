@@ -1,0 +1,189 @@
+"""`mngr list`."""
+
+import sys
+from collections.abc import Iterator, Sequence
+
+import click
+import msgspec
+from msgspec import Struct
+
+from mngr.actions.filter import Filter, check_field, field_value
+from mngr.actions.list import Listing, explain, look_and_list
+from mngr.actions.rows import Row
+from mngr.cli.call import Call
+from mngr.cli.options import with_filters
+from mngr.cli.render import JSON, put, say
+from mngr.cli.screen import columns, visible, wants_colour
+from mngr.cli.table import agents_table, align, state_text
+from mngr.cli.verb import verb
+from mngr.errors import ExitCode, UnreachableError
+from mngr.model.agent import Agent
+from mngr.model.host import HostRef, HostState
+
+
+class Shape(Struct, frozen=True):
+    """Which rows of a listing are shown, in which order, and how much of each."""
+
+    sort: tuple[str, ...] = ()
+    fields: tuple[str, ...] = ()
+    limit: int = 0
+
+    def agents(self, listing: Listing) -> tuple[Agent, ...]:
+        agents = list(listing.agents)
+        for field in reversed(self.sort):
+            name = field.removeprefix("-")
+            agents.sort(key=lambda agent: _sortable(agent, name), reverse=field.startswith("-"))
+        return tuple(agents[: self.limit or None])
+
+
+@verb(
+    "list",
+    examples="""
+        mngr list
+        mngr list --running --label task=docs
+        mngr list --where 'state=WAITING' --where 'name~test-*'
+        mngr list --json | jq '.agents[].name'
+        mngr list --format '{name}\\t{state}\\t{host.provider}'
+        mngr list --watch
+    """,
+)
+@with_filters
+@click.option(
+    "--sort", multiple=True, metavar="FIELD", help="Order by a field; -FIELD for the reverse; repeatable."
+)
+@click.option("--fields", metavar="FIELD,...", default="", help="Only these fields.")
+@click.option("--limit", type=click.IntRange(1), default=None, help="At most so many.")
+@click.option("--watch", is_flag=True, help="Stay, show changes, and mark who needs you.")
+@click.option("--explain", "wants_evidence", is_flag=True, help="The evidence for each state, and its age.")
+@click.option("--hosts", "wants_hosts", is_flag=True, help="Hosts instead of agents.")
+@click.option("--schema", "wants_schema", is_flag=True, help="The fields of a record and what they hold.")
+@click.option("--strict", is_flag=True, help="Fail (5) when a host does not answer.")
+def command(
+    call: Call,
+    *,
+    filter: Filter,
+    sort: tuple[str, ...],
+    fields: str,
+    limit: int | None,
+    watch: bool,
+    wants_evidence: bool,
+    wants_hosts: bool,
+    wants_schema: bool,
+    strict: bool,
+) -> int:
+    """Show agents and what each is doing.
+
+    A host that does not answer is a row and a warning, not a failure, unless --strict.
+    """
+    if wants_schema:
+        from mngr.cli.schema import print_schema
+
+        return print_schema(call)
+    shape = _shape(sort, fields, limit)
+    call.output.check(HostRef if wants_hosts else Agent)
+    if watch:
+        from mngr.cli.watch import watch_agents
+
+        return watch_agents(call, filter.check(), shape.agents)
+    listing, rows = look_and_list(filter, manager=call.manager)
+    if wants_hosts:
+        _show_hosts(call, listing)
+    elif wants_evidence:
+        _show_evidence(call, shape.agents(listing), rows)
+    else:
+        _show(call, listing, shape, filter)
+    if call.output.format != JSON:
+        call.warn(*listing.warnings)
+    if strict:
+        _refuse_silence(listing)
+    return ExitCode.DONE
+
+
+def _shape(sort: Sequence[str], fields: str, limit: int | None) -> Shape:
+    keys = [key for word in sort for key in word.split(",") if key]
+    for key in keys:
+        check_field(key.removeprefix("-"))
+    names = tuple(check_field(name.strip()) for name in fields.split(",") if name.strip())
+    return Shape(tuple(keys), names, limit or 0)
+
+
+def _sortable(agent: Agent, field: str) -> tuple[int, float, str]:
+    value = field_value(agent, field)
+    if isinstance(value, int | float):
+        return (0, float(value), "")
+    return (1, 0.0, "" if value is None else value if isinstance(value, str) else str(value))
+
+
+def _show(call: Call, listing: Listing, shape: Shape, filter: Filter) -> None:
+    agents, output = shape.agents(listing), call.output
+    if output.is_human:
+        say(_human(agents, shape) if agents else "")
+        if not agents:
+            output.note(_nothing(filter))
+    elif output.format == JSON and not shape.fields:
+        output.document(msgspec.structs.replace(listing, agents=agents))
+    elif output.format == JSON:
+        chosen = [dict(_fields(agent, shape)) for agent in agents]
+        plain = msgspec.to_builtins(msgspec.structs.replace(listing, agents=()))
+        output.document({**plain, "agents": chosen})
+    else:
+        for agent in agents:
+            output.line(dict(_fields(agent, shape)) if shape.fields and not output.is_template else agent)
+
+
+def _fields(agent: Agent, shape: Shape) -> Iterator[tuple[str, object]]:
+    for name in shape.fields:
+        yield name, msgspec.to_builtins(field_value(agent, name))
+
+
+def _human(agents: Sequence[Agent], shape: Shape) -> str:
+    if not shape.fields:
+        return agents_table(agents, colour=wants_colour(sys.stdout), cells=columns())
+    from mngr.cli.template import as_text
+
+    header = [name.upper() for name in shape.fields]
+    rows = [[visible(as_text(value)) for _, value in _fields(agent, shape)] for agent in agents]
+    return align([header, *rows], columns())
+
+
+def _nothing(filter: Filter) -> str:
+    if filter.is_empty:
+        return "No agents yet. Make one: mngr create NAME -- PROGRAM ARGS   (mngr help create)"
+    return "No agent matches. All of them: mngr list"
+
+
+def _show_hosts(call: Call, listing: Listing) -> None:
+    hosts = list(listing.hosts)
+
+    def human() -> str:
+        count = {host: sum(agent.host.name == host.name for agent in listing.agents) for host in hosts}
+        rows = [[visible(host.name), host.provider, str(host.state), str(count[host])] for host in hosts]
+        return align([["HOST", "PROVIDER", "STATE", "AGENTS"], *rows], columns())
+
+    if call.output.format == JSON:
+        call.output.document(
+            {"schema": 1, "hosts": msgspec.to_builtins(hosts), "warnings": list(listing.warnings)}
+        )
+    else:
+        call.output.many(hosts, human)
+
+
+def _show_evidence(call: Call, agents: Sequence[Agent], rows: dict[str, Row]) -> None:
+    lines = {agent.id: explain(rows[agent.id]) if agent.id in rows else (agent.why,) for agent in agents}
+    if not call.output.is_human:
+        call.output.many(
+            [{**msgspec.to_builtins(agent), "evidence": list(lines[agent.id])} for agent in agents], str
+        )
+        return
+    for agent in agents:
+        put(f"{visible(agent.name)}: {visible(state_text(agent))}")
+        for line in lines[agent.id]:
+            put(f"  {visible(line)}")
+
+
+def _refuse_silence(listing: Listing) -> None:
+    silent = [host.name for host in listing.hosts if host.state == HostState.UNREACHABLE]
+    if silent:
+        raise UnreachableError(
+            f"no answer from: {', '.join(silent)}", hint="mngr list --hosts; without --strict it is a warning"
+        )

@@ -1,0 +1,116 @@
+"""Results to stdout, everything else to stderr, in the format that was asked for."""
+
+import sys
+from collections.abc import Callable
+from typing import Any, TextIO
+
+import msgspec
+from msgspec import Struct
+
+from mngr.cli.records import as_record, fields_of
+from mngr.cli.screen import paint, visible, visible_lines, wants_colour
+from mngr.errors import MngrError, UsageError, did_you_mean
+
+HUMAN, JSON, JSONL = "human", "json", "jsonl"
+_WORDS = (HUMAN, JSON, JSONL)
+
+
+class Output:
+    """Where a command writes. `format` is human, json, jsonl or a template."""
+
+    def __init__(self, format: str = HUMAN, *, quiet: bool = False, verbose: bool = False) -> None:
+        self.format, self.quiet, self.verbose = format, quiet, verbose
+        self._template = None
+        if format not in _WORDS:
+            if "{" not in format and "}" not in format:
+                raise UsageError(
+                    f'no format "{visible(format)}"',
+                    hint=did_you_mean(
+                        format, _WORDS, else_hint="human, json, jsonl, or a template: '{name}\\t{state}'"
+                    ),
+                )
+            from mngr.cli.template import parse_template  # most calls have none
+
+            self._template = parse_template(format)
+
+    @property
+    def is_human(self) -> bool:
+        return self.format == HUMAN
+
+    @property
+    def is_template(self) -> bool:
+        return self._template is not None
+
+    def check(self, record: type[Struct], *extra: str) -> None:
+        """Refuses a template that names fields these records do not have, before anything is done."""
+        if self._template is not None:
+            self._template.check(fields_of(record) | dict.fromkeys(extra, True))
+
+    def line(self, record: Any) -> None:
+        """One record as a JSON line or by the template, at once."""
+        plain = as_record(record)
+        if self._template is None:
+            put(msgspec.json.encode(plain).decode())
+        else:
+            text = self._template.fill(plain)
+            put(visible_lines(text) if sys.stdout.isatty() else text)
+
+    def document(self, value: Any) -> None:
+        """One JSON document; indented where a person reads it."""
+        data = msgspec.json.encode(value if isinstance(value, Struct) else as_record(value))
+        put((msgspec.json.format(data, indent=2) if sys.stdout.isatty() else data).decode())
+
+    def one(self, record: Any, human: Callable[[], str]) -> None:
+        """A single result in any format."""
+        if self.is_human:
+            say(human())
+        elif self.format == JSON:
+            self.document(as_record(record))
+        else:
+            self.line(record)
+
+    def many(self, records: list[Any], human: Callable[[], str]) -> None:
+        """A list of results: one JSON array, or a line each."""
+        if self.is_human:
+            say(human())
+        elif self.format == JSON:
+            data = msgspec.json.encode([as_record(record) for record in records])
+            put((msgspec.json.format(data, indent=2) if sys.stdout.isatty() else data).decode())
+        else:
+            for record in records:
+                self.line(record)
+
+    def note(self, text: str) -> None:
+        """Progress, and what a person may want to know."""
+        if not self.quiet:
+            _complain(text)
+
+    def warn(self, text: str) -> None:
+        if not self.quiet:
+            _complain(text, "warning", "yellow")
+
+
+def put(text: str, stream: TextIO | None = None) -> None:
+    """Writes a line as it is and does not keep it waiting."""
+    stream = stream or sys.stdout
+    stream.write(text + "\n")
+    stream.flush()
+
+
+def say(text: str) -> None:
+    """A result for a person; nothing when there is nothing to say."""
+    if text:
+        put(text)
+
+
+def show_error(error: MngrError) -> None:
+    """`error: …` and, where there is one, `hint: …`."""
+    _complain(error.message, "error", "red")
+    if error.hint:
+        _complain(error.hint, "hint", "blue")
+
+
+def _complain(text: str, label: str = "", colour: str = "") -> None:
+    head = f"{paint(label, colour, wants_colour(sys.stderr))}: " if label else ""
+    sys.stdout.flush()
+    put(head + visible_lines(text), sys.stderr)

@@ -1,0 +1,69 @@
+"""Text for a terminal: what strangers wrote made harmless, widths counted, colours only where wanted."""
+
+import os
+import sys
+from typing import TextIO
+
+_COLOURS = {"red": "31", "green": "32", "yellow": "33", "blue": "34", "dim": "2", "bold": "1"}
+
+
+def visible(text: str) -> str:
+    """One line with control characters, escapes and invisible marks written out: ESC becomes `\\x1b`."""
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else _escaped(char) for char in text)
+
+
+def visible_lines(text: str) -> str:
+    """Like `visible`, with newlines and tabs left as they are."""
+    return "".join(char if char.isprintable() or char in "\n\t" else _escaped(char) for char in text)
+
+
+def width(text: str) -> int:
+    """How many cells a terminal needs for visible text."""
+    if text.isascii():
+        return len(text)
+    from unicodedata import combining, east_asian_width  # 1 MB that plain names never need
+
+    return sum(0 if combining(char) else 2 if east_asian_width(char) in "WF" else 1 for char in text)
+
+
+def fit(text: str, cells: int) -> str:
+    """The text cut to so many cells, with an ellipsis where something is missing."""
+    if width(text) <= cells:
+        return text
+    kept = text[: max(0, cells - 1)]
+    while kept and width(kept) > cells - 1:
+        kept = kept[:-1]
+    return kept + "…" if cells > 0 else ""
+
+
+def wants_colour(stream: TextIO) -> bool:
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def paint(text: str, colour: str, on: bool) -> str:
+    return f"\x1b[{_COLOURS[colour]}m{text}\x1b[0m" if on and colour else text
+
+
+def columns() -> int:
+    """The width of the terminal on stdout; without one, no limit that matters."""
+    if not sys.stdout.isatty():
+        return 10_000
+    try:
+        return os.get_terminal_size(1).columns or 80
+    except OSError:
+        return 80
+
+
+def is_interactive() -> bool:
+    """Whether somebody is there to answer a question."""
+    return sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def _escaped(char: str) -> str:
+    short = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}.get(char)
+    code = ord(char)
+    return short or (
+        f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+    )

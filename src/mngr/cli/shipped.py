@@ -1,0 +1,19 @@
+"""Text files of this package."""
+
+import os
+
+_HERE = os.path.dirname(__file__)
+
+
+def read_shipped(name: str) -> str:
+    with open(os.path.join(_HERE, name), encoding="utf-8") as file:
+        return file.read()
+
+
+def shipped_topics() -> list[str]:
+    """The names of `topics/*.txt`."""
+    return sorted(
+        name.removesuffix(".txt")
+        for name in os.listdir(os.path.join(_HERE, "topics"))
+        if name.endswith(".txt")
+    )

@@ -1,0 +1,47 @@
+"""`mngr stop`."""
+
+import click
+
+from mngr.actions.rows import Row
+from mngr.actions.stop import stop_rows
+from mngr.cli.call import Call
+from mngr.cli.changes import change_text
+from mngr.cli.dry_run import would
+from mngr.cli.options import Chosen, dry_run_option, duration, with_targets
+from mngr.cli.outcome import report
+from mngr.cli.targets import changes_of, do_together
+from mngr.cli.verb import verb
+from mngr.model.agent import Change
+
+
+@verb(
+    "stop",
+    examples="""
+        mngr stop foo
+        mngr stop foo bar --grace 2s
+        mngr stop --all
+        mngr list --format jsonl --label batch=7 | mngr stop -
+    """,
+)
+@with_targets
+@click.option(
+    "--grace", "grace_s", type=duration, default="10s", show_default=True, metavar="DURATION",
+    help="How long a process may take to end by itself.",
+)  # fmt: skip
+@dry_run_option
+def command(call: Call, chosen: Chosen, *, grace_s: float, dry_run: bool) -> int:
+    """End agents' processes, whole trees of them, and keep their work.
+
+    Returns as soon as they are gone. mngr start brings them back.
+    """
+    call.output.check(Change)
+    if dry_run:
+        return would(call, chosen, "stop")
+
+    def work(rows: list[Row]) -> list[Change]:
+        return stop_rows(rows, grace_s=grace_s, manager=call.manager)
+
+    def human(change: Change) -> str:
+        return change_text("Stopped", change, unchanged="Not running:")
+
+    return report(call, chosen, do_together(call, chosen, lambda rows: changes_of(work, rows)), human)

@@ -1,0 +1,120 @@
+"""Agents as a table that a person reads at a glance."""
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+
+from mngr.cli.screen import fit, paint, visible, width
+from mngr.model.agent import Agent, AgentState
+
+_COLOURS = {
+    AgentState.CREATING: "blue",
+    AgentState.RUNNING: "green",
+    AgentState.WAITING: "yellow",
+    AgentState.DONE: "dim",
+    AgentState.STOPPED: "dim",
+    AgentState.UNKNOWN: "red",
+}
+_GAP = "  "
+
+
+def agents_table(agents: Sequence[Agent], *, colour: bool, cells: int, marked: bool = False) -> str:
+    """NAME, STATE, TYPE, BRANCH, AGE, and HOST and LABELS where there is anything to say."""
+    columns = _columns(agents)
+    rows = [[visible(show(agent)) for _, show in columns] for agent in agents]
+    if marked:
+        columns = [("", _mark), *columns]
+        rows = [[_mark(agent), *row] for agent, row in zip(agents, rows, strict=True)]
+    state = [title for title, _ in columns].index("STATE")
+
+    def painted(row: int, column: int, text: str) -> str:
+        if row < 0:
+            return paint(text, "bold", colour)
+        shade = _COLOURS[agents[row].state] if column == state else "yellow" if marked and column == 0 else ""
+        return paint(text, shade, colour)
+
+    return align([[title for title, _ in columns], *rows], cells, painted)
+
+
+def align(
+    rows: Sequence[Sequence[str]], cells: int, paint_cell: Callable[[int, int, str], str] | None = None
+) -> str:
+    """Columns under each other; on a narrow terminal the widest give way. Row -1 is the header."""
+    widths = [max(width(row[column]) for row in rows) for column in range(len(rows[0]))]
+    room = cells - len(_GAP) * (len(widths) - 1)
+    while sum(widths) > room and max(widths) > 8:
+        widths[widths.index(max(widths))] -= 1
+    lines = []
+    for number, row in enumerate(rows):
+        texts = []
+        for column, text in enumerate(row):
+            text = fit(text, widths[column])
+            padding = " " * (widths[column] - width(text)) if column < len(row) - 1 else ""
+            texts.append((paint_cell(number - 1, column, text) if paint_cell else text) + padding)
+        lines.append(_GAP.join(texts).rstrip())
+    return "\n".join(lines)
+
+
+def state_text(agent: Agent) -> str:
+    """The state and its one important detail."""
+    if agent.state == AgentState.WAITING and agent.waiting_reason:
+        return f"WAITING ({agent.waiting_reason.replace('_', ' ')})"
+    if agent.state == AgentState.DONE:
+        how = agent.signal or (str(agent.exit_code) if agent.exit_code is not None else "?")
+        return f"DONE ({how})"
+    if agent.state in (AgentState.UNKNOWN, AgentState.STOPPED) and agent.why and agent.why != "stopped":
+        return f"{agent.state} ({agent.why})"
+    return str(agent.state)
+
+
+def labels_text(labels: dict[str, str]) -> str:
+    return ",".join(f"{key}={value}" if value else key for key, value in sorted(labels.items()))
+
+
+def age_text(seconds: float) -> str:
+    """`42s`, `7m`, `3h`, `5d`."""
+    for unit, size in (("d", 86400), ("h", 3600), ("m", 60)):
+        if seconds >= size:
+            return f"{int(seconds // size)}{unit}"
+    return f"{max(0, int(seconds))}s"
+
+
+def needs_me(agent: Agent) -> bool:
+    """Whether a person is waited for, or something ended badly."""
+    return agent.state in (AgentState.WAITING, AgentState.UNKNOWN) or bool(agent.exit_code or agent.signal)
+
+
+def _columns(agents: Iterable[Agent]) -> list[tuple[str, Callable[[Agent], str]]]:
+    now = time.time()
+    columns: list[tuple[str, Callable[[Agent], str]]] = [
+        ("NAME", lambda agent: agent.name),
+        ("STATE", state_text),
+        ("TYPE", lambda agent: agent.type),
+    ]
+    if any(agent.host.provider != "local" for agent in agents):
+        columns.append(("HOST", _host_text))
+    columns += [
+        ("BRANCH", lambda agent: agent.branch),
+        ("AGE", lambda agent: age_text(now - _created(agent, now))),
+    ]
+    if any(agent.labels for agent in agents):
+        columns.append(("LABELS", lambda agent: labels_text(agent.labels)))
+    return columns
+
+
+def _host_text(agent: Agent) -> str:
+    if agent.host.provider == "local":
+        return "local"
+    where = f"{agent.host.name}.{agent.host.provider}"
+    return where if agent.host.state == "RUNNING" else f"{where} ({agent.host.state.lower()})"
+
+
+def _created(agent: Agent, now: float) -> float:
+    try:
+        return datetime.fromisoformat(agent.created_at or "").timestamp()
+    except ValueError:
+        return now
+
+
+def _mark(agent: Agent) -> str:
+    return ">" if needs_me(agent) else " "

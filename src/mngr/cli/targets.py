@@ -1,0 +1,137 @@
+"""From words and lines to agents, a group at a time."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from mngr.actions.many import run_many
+from mngr.actions.rows import Row
+from mngr.actions.targets import Found, resolve
+from mngr.cli.call import Call
+from mngr.cli.options import Chosen
+from mngr.cli.outcome import Outcome
+from mngr.cli.stdin import Item, read_batches, read_item
+from mngr.errors import ExitCode, MngrError, NotFoundError, UsageError
+from mngr.model.agent import Change
+
+Meant = tuple[Item, Row]
+
+
+def find(call: Call, chosen: Chosen) -> Iterator[tuple[list[Meant], list[Outcome]]]:
+    """Groups of agents to act on, each with what was asked for and is not there.
+
+    Names and filters make one group; lines on stdin make a group of all that have arrived.
+    """
+    if not chosen.from_stdin:
+        found = resolve(call.manager, chosen.names, filter=chosen.filter, all=chosen.all)
+        call.warn(*found.warnings)
+        meant = [(Item(row.agent.name), row) for row in found.rows]
+        yield meant, [Outcome(Item(), error=error) for error in found.missing]
+        return
+    for lines in read_batches():
+        yield _find_items(call, chosen, [read_item(line) for line in lines])
+
+
+def do_together(
+    call: Call, chosen: Chosen, work: Callable[[list[Row]], Iterable[tuple[Row, Any]]]
+) -> Iterator[Outcome]:
+    """Acts on each group as a whole. `work` yields each row with its result or error."""
+    for meant, missing in find(call, chosen):
+        yield from missing
+        items: dict[str, list[Item]] = {}
+        for item, row in meant:
+            items.setdefault(row.agent.id, []).append(item)
+        rows = list({row.agent.id: row for _, row in meant}.values())
+        for row, result in work(rows) if rows else ():
+            for item in items[row.agent.id]:
+                yield outcome_of(item, result)
+
+
+def do_each(call: Call, chosen: Chosen, work: Callable[[Item, Row], Any], jobs: int) -> Iterator[Outcome]:
+    """Acts on each agent by itself, so many at once, and yields in the order of finishing."""
+
+    def one(found: Meant | Outcome) -> Outcome:
+        if isinstance(found, Outcome):
+            return found
+        result = work(*found)
+        return result if isinstance(result, Outcome) else Outcome(found[0], result)
+
+    for found, result in run_many(_flat(call, chosen), one, jobs):
+        if isinstance(result, Outcome):
+            yield result
+        elif not isinstance(found, Outcome):
+            yield Outcome(found[0], error=result)
+
+
+def changes_of(
+    work: Callable[[list[Row]], list[Change]], rows: list[Row]
+) -> Iterator[tuple[Row, Change | MngrError]]:
+    """All of them in one go; when that fails, one by one, so that each gets its own answer."""
+    try:
+        done: dict[str, Change | MngrError] = {change.agent.id: change for change in work(rows)}
+    except MngrError as error:
+        done = (
+            {rows[0].agent.id: error} if len(rows) == 1 else {row.agent.id: _alone(work, row) for row in rows}
+        )
+    for row in rows:
+        yield row, done[row.agent.id]
+
+
+def outcome_of(item: Item, result: Any) -> Outcome:
+    return Outcome(item, error=result) if isinstance(result, MngrError) else Outcome(item, result)
+
+
+def _alone(work: Callable[[list[Row]], list[Change]], row: Row) -> Change | MngrError:
+    try:
+        return work([row])[0]
+    except NotFoundError:
+        return Change(row.agent, changed=True)
+    except MngrError as error:
+        return error
+
+
+def _flat(call: Call, chosen: Chosen) -> Iterator[Meant | Outcome]:
+    for meant, missing in find(call, chosen):
+        yield from missing
+        yield from meant
+
+
+def _find_items(call: Call, chosen: Chosen, items: list[Item]) -> tuple[list[Meant], list[Outcome]]:
+    asked = [item for item in items if not item.problem and not item.has_failed_before]
+    lost = [Outcome(item, error=_problem(item)) for item in items if item not in asked]
+    if not asked:
+        return [], lost
+    found = resolve(call.manager, [item.target for item in asked], filter=chosen.filter)
+    call.warn(*found.warnings)
+    meant, missing = _matched(asked, found)
+    return meant, lost + missing
+
+
+def _matched(asked: list[Item], found: Found) -> tuple[list[Meant], list[Outcome]]:
+    """Which row belongs to which line; the errors of the others come in the order of the lines."""
+    rows = {word: row for row in found.rows for word in (row.agent.name, row.agent.address, row.agent.id)}
+    errors = iter(found.missing)
+    meant: list[Meant] = []
+    lost: list[Outcome] = []
+    for item in asked:
+        row = rows.get(item.target)
+        if row:
+            meant.append((item, row))
+        else:
+            lost.append(Outcome(item, error=next(errors, NotFoundError(f'no agent "{item.target}"'))))
+    return meant, lost
+
+
+def _problem(item: Item) -> MngrError:
+    if item.has_failed_before:
+        return failed_before(item)
+    return UsageError(item.problem, hint='one agent record, or {"name": "…"}, or a bare name a line')
+
+
+def failed_before(item: Item) -> MngrError:
+    """The error that an earlier command of the pipe wrote into the line, with its exit code."""
+    told = item.fields["error"]
+    error = MngrError(str(told.get("message", "failed before")), hint=str(told.get("hint", "")))
+    code = told.get("exit_code")
+    if isinstance(code, int) and code in list(ExitCode):
+        error.exit_code = ExitCode(code)
+    return error

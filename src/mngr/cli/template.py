@@ -1,0 +1,92 @@
+"""`--format '{name}\\t{host.provider}'`: a line made of a record's fields."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from mngr.errors import UsageError, did_you_mean
+
+_ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "0": "\0", "e": "\x1b", "\\": "\\"}
+_HINT = "write {field}, and {{ or }} for a brace"
+
+
+class Template(Struct, frozen=True):
+    """Texts and fields in turn: the first piece is a text, then field, text, field, …"""
+
+    pieces: tuple[str, ...]
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        return self.pieces[1::2]
+
+    def check(self, known: Mapping[str, bool]) -> "Template":
+        """Refuses fields that the record does not have. `known` says of each whether any key may follow."""
+        for field in self.fields:
+            head = field.partition(".")[0]
+            if field not in known and not (head != field and known.get(head)):
+                raise UsageError(f'no field "{field}" in this format', hint=did_you_mean(field, known))
+        return self
+
+    def fill(self, record: Mapping[str, Any]) -> str:
+        """The line; a field that is not there now (an absent label) is empty."""
+        return "".join(
+            as_text(_value(record, piece)) if index % 2 else piece for index, piece in enumerate(self.pieces)
+        )
+
+
+def parse_template(text: str) -> Template:
+    pieces, current, at = [], "", 0
+    while at < len(text):
+        char, pair = text[at], text[at : at + 2]
+        if char == "\\" and pair[1:] in _ESCAPES and pair[1:]:
+            current, at = current + _ESCAPES[pair[1]], at + 2
+        elif pair in ("{{", "}}"):
+            current, at = current + char, at + 2
+        elif char == "{":
+            field, at = _field(text, at)
+            pieces += [current, field]
+            current = ""
+        elif char == "}":
+            raise UsageError(f"format {text!r} has a }} without its {{", hint=_HINT)
+        else:
+            current, at = current + char, at + 1
+    return Template((*pieces, current))
+
+
+def known_fields(record: type[Struct]) -> dict[str, bool]:
+    """The fields of a record and, dotted, of the records in it; True where any key may follow."""
+    known: dict[str, bool] = {}
+    for field in msgspec.structs.fields(record):
+        inner = field.type
+        known[field.name] = getattr(inner, "__origin__", inner) is dict
+        if isinstance(inner, type) and issubclass(inner, Struct):
+            known |= {f"{field.name}.{name}": free for name, free in known_fields(inner).items()}
+    return known
+
+
+def as_text(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+
+
+def _field(text: str, at: int) -> tuple[str, int]:
+    end = text.find("}", at)
+    if end < 0:
+        raise UsageError(f"format {text!r} has a {{ that never closes", hint=_HINT)
+    name = text[at + 1 : end].strip()
+    if not name or "{" in name:
+        raise UsageError(f"format {text!r} has an empty or nested field", hint=_HINT)
+    return name, end + 1
+
+
+def _value(record: Mapping[str, Any], field: str) -> Any:
+    if field in record:
+        return record[field]
+    head, _, rest = field.partition(".")
+    inner = record.get(head)
+    return _value(inner, rest) if rest and isinstance(inner, Mapping) else None

@@ -1,0 +1,189 @@
+"""What all commands share: `--format`, `-q`, `-v`, `-S`, defaults from the config, examples in the help."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import click
+from msgspec import Struct
+
+from mngr.cli.call import Call
+from mngr.cli.commands import COMMANDS
+from mngr.cli.render import HUMAN, JSON, Output
+from mngr.config.keys import join_key
+from mngr.config.layers import Config, check_command_keys, check_template_keys, check_verbs
+from mngr.errors import UsageError, did_you_mean
+from mngr.registry import plugin_commands
+
+Body = Callable[..., int | None]
+_COMMON = ("format", "json", "quiet", "verbose", "set")
+_HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+
+
+class Habits(Struct, frozen=True):
+    """How a command reads its words, where that differs from the usual."""
+
+    uses_config: bool = True
+    takes_command: bool = False
+    """The words after `--` are someone else's command line and arrive as `args`."""
+    options_anywhere: bool = True
+    """Otherwise, without a `--`, what follows the first word is not ours to read."""
+    many_values: tuple[str, ...] = ()
+    """Options that take every word up to the next option."""
+    has_templates: bool = False
+    """`--template NAME` sets defaults from `[templates.NAME]`."""
+
+
+class Verb(click.Command):
+    """A command whose body takes a `Call` first and returns an exit code."""
+
+    def __init__(self, name: str, habits: Habits, *, examples: str, **settings: Any) -> None:
+        interspersed = {"allow_interspersed_args": habits.options_anywhere}
+        super().__init__(name, context_settings={**_HELP, **interspersed}, **settings)
+        self.examples, self.habits = examples.strip("\n"), habits
+        self.params += _common_options()
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        for option in self.habits.many_values:
+            args = spread(option, args)
+        own, dashes, command = _split_at_dashes(args) if self.habits.takes_command else (args, False, [])
+        ctx.allow_interspersed_args = dashes or ctx.allow_interspersed_args
+        given = self.make_parser(ctx).parse_args(list(own))[0]
+        if not given.get("help"):
+            self._begin(ctx, given)
+        rest = super().parse_args(ctx, own)
+        if self.habits.takes_command:
+            ctx.params["args"] = tuple(command)
+        return rest
+
+    def _begin(self, ctx: click.Context, given: Mapping[str, Any]) -> None:
+        """Loads the config, with the words' own overrides, before any option asks for its default."""
+        overrides = (*ctx.meta.get("overrides", ()), *(given.get("set") or ()))
+        call = ctx.meta["call"] = Call(self.name or "", overrides)
+        if not self.habits.uses_config:
+            return
+        config = call.manager.config
+        if config.section("commands"):
+            check_verbs(config, (*COMMANDS, *plugin_commands()))
+            ctx.default_map = self._defaults(ctx, config)
+        template = given.get("template") or (ctx.default_map or {}).get("template")
+        if self.habits.has_templates and template:
+            check_template_keys(config, (*option_names(self), "args", "name"))
+            ctx.default_map = {
+                **(ctx.default_map or {}),
+                **defaults_from(config.section(join_key(("templates", str(template)))), self),
+            }
+
+    def _defaults(self, ctx: click.Context, config: Config) -> dict[str, Any]:
+        group = ctx.parent.command if ctx.parent and isinstance(ctx.parent.command, VerbGroup) else None
+        name = (group or self).name or ""
+        commands = list(group.commands.values()) if group else [self]
+        check_command_keys(config, name, {key for command in commands for key in option_names(command)})
+        return defaults_from(config.section(f"commands.{name}"), self)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        common = {name: ctx.params.pop(name) for name in _COMMON}
+        call: Call = ctx.meta["call"]
+        call.output = Output(
+            JSON if common["json"] else common["format"], quiet=common["quiet"], verbose=common["verbose"]
+        )
+        assert self.callback
+        try:
+            return ctx.invoke(self.callback, call, **ctx.params)
+        finally:
+            call.warn_of_manager()
+
+    def format_epilog(self, _: click.Context, formatter: click.HelpFormatter) -> None:
+        formatter.write("\nExamples:\n")
+        for line in self.examples.splitlines():
+            formatter.write(f"  {line.strip()}\n" if line.strip() else "\n")
+
+
+def verb(name: str, *, examples: str, **habits: Any) -> Callable[[Body], Verb]:
+    """Makes a function a command whose help is its docstring; `habits` are the fields of Habits."""
+
+    def decorate(body: Body) -> Verb:
+        params = list(reversed(getattr(body, "__click_params__", [])))
+        return Verb(
+            name, Habits(**habits), examples=examples, callback=body, params=params, help=body.__doc__
+        )
+
+    return decorate
+
+
+class VerbGroup(click.Group):
+    """Commands of one noun, such as `snapshot create`."""
+
+    def __init__(self, name: str, commands: list[Verb], *, help: str) -> None:
+        super().__init__(name, commands={command.name or "": command for command in commands}, help=help)
+        self.context_settings = _HELP
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] not in self.commands and not args[0].startswith("-"):
+            raise UsageError(f'no command "{self.name} {args[0]}"', hint=did_you_mean(args[0], self.commands))
+        return super().resolve_command(ctx, args)
+
+
+def option_names(command: click.Command) -> dict[str, click.Parameter]:
+    """How config files and JSON lines call a command's options: the long names, with `_`."""
+    names: dict[str, click.Parameter] = {}
+    for param in command.params:
+        if isinstance(param, click.Option) and param.name:
+            longs = (word[2:].replace("-", "_") for word in param.opts if word.startswith("--"))
+            names |= dict.fromkeys((*longs, param.name), param)
+    return {name: param for name, param in names.items() if name not in ("set", "help")}
+
+
+def defaults_from(section: Mapping[str, Any], command: click.Command) -> dict[str, Any]:
+    """A config table as click wants its default map: by parameter, several values as a list of words."""
+    known = option_names(command)
+    defaults = {}
+    for name, value in section.items():
+        param = known.get(name)
+        if param is not None and param.name:
+            defaults[param.name] = _words(value) if getattr(param, "multiple", False) else value
+    return defaults
+
+
+def spread(option: str, args: list[str]) -> list[str]:
+    """`--files a b` as click reads it: `--files a --files b`."""
+    result: list[str] = []
+    inside = False
+    for index, word in enumerate(args):
+        if word == "--":
+            return result + args[index:]
+        is_first = bool(result) and result[-1] == option
+        if word.startswith("-") and word != "-" and not is_first:
+            inside = word == option
+        elif inside and not is_first:
+            result.append(option)
+        result.append(word)
+    return result
+
+
+def _split_at_dashes(args: list[str]) -> tuple[list[str], bool, list[str]]:
+    if "--" not in args:
+        return args, False, []
+    at = args.index("--")
+    return args[:at], True, args[at + 1 :]
+
+
+def _words(value: Any) -> list[Any]:
+    if isinstance(value, dict):
+        return [f"{key}={item}" for key, item in value.items()]
+    return list(value) if isinstance(value, list) else [value]
+
+
+def _common_options() -> list[click.Option]:
+    return [
+        click.Option(
+            ["-S", "--set"], multiple=True, metavar="KEY=VALUE", help="Override a config key for this call."
+        ),
+        click.Option(
+            ["--format"], default=HUMAN, help="human, json, jsonl or a template: '{name}\\t{state}'."
+        ),
+        click.Option(["--json"], is_flag=True, help="The same as --format json."),
+        click.Option(["-q", "--quiet"], is_flag=True, help="No progress and no warnings."),
+        click.Option(["-v", "--verbose"], is_flag=True, help="More, and where an error came from."),
+    ]

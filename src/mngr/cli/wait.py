@@ -1,0 +1,174 @@
+"""`mngr wait`."""
+
+import queue
+import threading
+import time
+from collections.abc import Iterator
+
+import click
+from msgspec import Struct
+
+from mngr.actions.rows import Row
+from mngr.actions.wait import Waited, check_until, wait_rows
+from mngr.cli.call import Call
+from mngr.cli.options import Chosen, timeout_option, with_targets
+from mngr.cli.outcome import Outcome, report
+from mngr.cli.screen import visible
+from mngr.cli.stdin import Item
+from mngr.cli.table import state_text
+from mngr.cli.targets import Meant, find
+from mngr.cli.verb import verb
+from mngr.errors import ExitCode, MngrError, TimedOutError
+from mngr.model.agent import Agent
+
+
+class Ended(Struct, frozen=True):
+    """An agent when the waiting for it was over; `reason` says why it did not get there."""
+
+    agent: Agent
+    reached: bool
+    reason: str = ""
+
+
+class Wish(Struct, frozen=True):
+    """What is waited for; `deadline` is of time.monotonic."""
+
+    until: str
+    any: bool
+    timeout_s: float | None
+    deadline: float | None
+
+    def left_s(self) -> float | None:
+        return None if self.deadline is None else max(0.0, self.deadline - time.monotonic())
+
+
+@verb(
+    "wait",
+    examples="""
+        mngr wait foo
+        mngr wait foo bar --until done --timeout 10m
+        mngr wait --all --any --until waiting
+        mngr create - <tasks.jsonl | mngr wait - | mngr pull -
+    """,
+)
+@with_targets
+@click.option(
+    "--until",
+    default="",
+    metavar="CONDITION",
+    help="done, waiting, idle, stopped, result or 'field=value'; else the first of result, done, stopped, end of turn.",
+)
+@click.option("--any", "any", is_flag=True, help="One of them is enough.")
+@timeout_option("Give up (124) after this long.")
+def command(call: Call, chosen: Chosen, *, until: str, any: bool, timeout_s: float | None) -> int:
+    """Wait for agents and print each as it gets there.
+
+    A condition that can no longer come returns at once, with exit code 1 and the state.
+    """
+    call.output.check(Ended)
+    deadline = None if timeout_s is None else time.monotonic() + timeout_s
+    wish = Wish(check_until(until), any, timeout_s, deadline)
+    outcomes = _from_pipe(call, chosen, wish) if chosen.from_stdin else _from_words(call, chosen, wish)
+    reached: list[Outcome] = []
+
+    def seen() -> Iterator[Outcome]:
+        for outcome in outcomes:
+            yield outcome
+            if outcome.error is None:
+                reached.append(outcome)
+                if any:
+                    return
+
+    code = report(call, chosen, seen(), _told)
+    return ExitCode.DONE if any and reached else code
+
+
+def wait_for_turn(call: Call, row: Row, timeout_s: float | None) -> None:
+    """Until the agent's turn is over, after a message to it; an agent that ends instead is an error."""
+    for waited in wait_rows([row], "idle", False, timeout_s, call.manager):
+        if not waited.reached:
+            raise MngrError(
+                f'the turn of "{row.agent.name}" did not end: {waited.why}', hint="see: mngr list"
+            )
+
+
+def _from_words(call: Call, chosen: Chosen, wish: Wish) -> Iterator[Outcome]:
+    for meant, missing in find(call, chosen):
+        yield from missing
+        yield from _wait_for(call, meant, wish)
+
+
+def _from_pipe(call: Call, chosen: Chosen, wish: Wish) -> Iterator[Outcome]:
+    """Waits for what has come while more may come: a thread per group of lines."""
+    crowd = _Crowd()
+
+    def read() -> Iterator[Outcome]:
+        for meant, missing in find(call, chosen):
+            crowd.start(_wait_for(call, meant, wish))
+            yield from missing
+
+    crowd.start(read())
+    return crowd.outcomes()
+
+
+class _Crowd:
+    """Threads that bring outcomes, and may start more of themselves before they end."""
+
+    def __init__(self) -> None:
+        self._news: queue.SimpleQueue[Outcome | BaseException | None] = queue.SimpleQueue()
+        self._running = 0
+        self._lock = threading.Lock()
+
+    def start(self, work: Iterator[Outcome]) -> None:
+        with self._lock:
+            self._running += 1
+        threading.Thread(target=self._follow, args=(work,), daemon=True).start()
+
+    def outcomes(self) -> Iterator[Outcome]:
+        while self._running:
+            said = self._news.get()
+            if isinstance(said, BaseException):
+                raise said
+            if said is not None:
+                yield said
+                continue
+            with self._lock:
+                self._running -= 1
+
+    def _follow(self, work: Iterator[Outcome]) -> None:
+        try:
+            for outcome in work:
+                self._news.put(outcome)
+            self._news.put(None)
+        except BaseException as error:
+            self._news.put(error)
+
+
+def _wait_for(call: Call, meant: list[Meant], wish: Wish) -> Iterator[Outcome]:
+    if not meant:
+        return
+    pending: dict[str, tuple[Row, list[Item]]] = {}
+    for item, row in meant:
+        pending.setdefault(row.agent.id, (row, []))[1].append(item)
+    rows = [row for row, _ in pending.values()]
+    try:
+        for waited in wait_rows(rows, wish.until, wish.any, wish.left_s(), call.manager):
+            for item in pending.pop(waited.agent.id)[1]:
+                yield _outcome(item, waited)
+    except TimedOutError:
+        for row, items in pending.values():
+            said = f'"{row.agent.name}" is not there after {wish.timeout_s:g} s'
+            error = TimedOutError(said, hint=f"see: mngr list {row.agent.name}")
+            for item in items:
+                yield Outcome(item, Ended(row.agent, False, "timed out"), error)
+
+
+def _outcome(item: Item, waited: Waited) -> Outcome:
+    result = Ended(waited.agent, waited.reached, waited.why)
+    if waited.reached:
+        return Outcome(item, result)
+    return Outcome(item, result, MngrError(f'"{waited.agent.name}" will not get there: {waited.why}'))
+
+
+def _told(ended: Ended) -> str:
+    return f"{visible(ended.agent.name)}: {visible(state_text(ended.agent))}"
