@@ -62,6 +62,14 @@ def test_conflict_markers_and_intended_files_come_along(top: str) -> None:
     assert portrait(top) == before
 
 
+def test_files_outside_a_sparse_checkout_are_not_taken_for_deleted(top: str) -> None:
+    git(top, "sparse-checkout", "set", "--no-cone", "/link")
+    assert not Path(top, "README").exists()
+    Path(top, "new").write_text("new\n")
+    commit = snapshot_commit(find_source(top, include_dirty=True))
+    assert git(top, "diff", "--name-status", "HEAD", commit) == "A\tnew"
+
+
 def test_what_git_cannot_take_is_an_error_with_a_hint(top: str) -> None:
     git(top, "init", "-q", "nested")
     with pytest.raises(MngrError, match="nested") as caught:

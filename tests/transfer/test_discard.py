@@ -56,8 +56,9 @@ def test_a_base_that_only_a_detached_head_holds_is_not_the_agents_work(host: Loc
     git(top, "checkout", "-q", "--detach")
     git(top, "commit", "-q", "--allow-empty", "-m", "detached")
     sent = send(WorktreeTransfer(), host, top)
-    assert discard(host, sent, find_source(top), "worktree") == ()
-    assert git(top, "branch", "--list", "mngr/*") == ""
+    commit_there(host, sent, "one", "one")
+    notes = discard(host, sent, find_source(top), "worktree")
+    assert notes == ("kept branch mngr/one: 1 commit not merged anywhere",)
 
 
 def test_commits_on_no_branch_get_one(host: LocalHost, top: str) -> None:
@@ -99,6 +100,7 @@ def test_a_worktree_whose_link_the_agent_broke_still_goes(host: LocalHost, top: 
     assert len(git(top, "worktree", "list").split("\n")) == 1
 
 
+@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is read-only for root")
 def test_read_only_folders_go_too(host: LocalHost, top: str) -> None:
     sent = send(MirrorTransfer(), host, top)
     host.run(("sh", "-c", 'mkdir "$1/cache"; touch "$1/cache/x"; chmod 555 "$1/cache"', "sh", sent.work_dir))

@@ -22,7 +22,7 @@ def send(top: str, host: LocalHost) -> Sent:
 @pytest.mark.accept("L4")
 def test_only_the_history_of_the_base_travels(host: LocalHost, tmp_path: Path) -> None:
     top = make_repository(tmp_path / "source")
-    git(top, "tag", "v1")
+    git(top, "tag", "-a", "v1", "-m", "annotated tags follow a push")
     git(top, "branch", "other")
     git(top, "config", "push.followTags", "true")
     git(top, "config", "push.pushOption", "x")

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from mngr import process
-from mngr.errors import MngrError, RefusedError, UsageError
+from mngr.errors import MngrError, RefusedError, TimedOutError, UsageError
 from mngr.hosts.local import LocalHost
 from mngr.process import Completed
+from mngr.store.lock import locked
 from mngr.transfer import worktree
 from mngr.transfer.conformance import git, make_repository, plant_hooks, portrait, there
 from mngr.transfer.discard import discard
@@ -54,6 +55,16 @@ def test_thirty_at_once_on_one_repository_all_succeed(host: LocalHost, tmp_path:
     assert len(git(top, "branch", "--list", "mngr/*").split("\n")) == 30
     for number in range(30):
         assert Path(host.dir, "work", f"n{number}", "README").read_text() == "hello\n"
+
+
+def test_adding_waits_for_the_lock(host: LocalHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    top = make_repository(tmp_path / "source")
+    monkeypatch.setattr(worktree, "_LOCK_TIMEOUT_S", 0.05)
+    before = portrait(top)
+    with locked(worktree.lock_path(find_source(top))), pytest.raises(TimedOutError):
+        send(top, host)
+    assert portrait(top) == before
+    assert send(top, host).branch == "mngr/one"
 
 
 @pytest.mark.slow

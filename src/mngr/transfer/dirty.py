@@ -20,7 +20,9 @@ index=$dir/mngr-index.$$
 trap 'rm -f "$index" "$index.lock"' EXIT
 trap 'exit 130' HUP INT TERM
 if [ -f "$dir/index" ]; then cp "$dir/index" "$index"; fi
-GIT_INDEX_FILE=$index git -c core.splitIndex=false add -A
+sparse=
+if [ "$(git config --bool core.sparseCheckout || :)" = true ]; then sparse=--sparse; fi
+GIT_INDEX_FILE=$index git -c core.splitIndex=false add -A $sparse
 tree=$(GIT_INDEX_FILE=$index git write-tree)
 rm -f "$index" "$index.lock"
 trap - EXIT HUP INT TERM
@@ -46,6 +48,8 @@ def replay_script(commit: str) -> str:
 
 def snapshot_commit(source: Source) -> str:
     """The commit for the source's uncommitted work; empty when there is none or it was not asked for."""
+    if source.dirty:
+        return source.dirty if source.dirty != source.head else ""
     if not source.include_dirty or not source.common_dir:
         return ""
     done = run_script_here(snapshot_commit_script(source.top), timeout_s=600)

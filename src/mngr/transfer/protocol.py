@@ -20,6 +20,8 @@ class Source(Struct, frozen=True):
     include_dirty: bool = False
     top: str = ""
     """The top of the work tree that `path` lies in; empty without git."""
+    dirty: str = ""
+    """A commit on top of `head` that holds the uncommitted work already; empty: `include_dirty` takes it."""
 
 
 class Sent(Struct, frozen=True):
