@@ -28,7 +28,8 @@ def claim(host: Host, spec: AgentSpec, *, is_auto_named: bool) -> AgentSpec:
             return spec
         if done.code != _TAKEN:
             raise MngrError(
-                f"could not write to {host.dir} on {host.name}: {done.complaint}", hint="mngr doctor"
+                f"could not write to {host.dir} on {host.name}: {done.complaint}",
+                hint="is its disk full or read-only? mngr doctor looks for the cause",
             )
         if not is_auto_named:
             raise RefusedError(

@@ -10,7 +10,7 @@ from mngr import registry
 from mngr.agents.protocol import AgentType
 from mngr.config.layers import Config, load_config
 from mngr.errors import NotFoundError, UsageError, did_you_mean
-from mngr.hosts.local import LocalHost, LocalProvider
+from mngr.hosts.local import LocalProvider
 from mngr.hosts.protocol import Host, Provider
 from mngr.model.address import Address, parse_address
 
@@ -19,13 +19,18 @@ class Manager:
     """One view of the world, for one command or one program. Safe to share between threads."""
 
     def __init__(
-        self, cwd: str | None = None, env: Mapping[str, str] | None = None, overrides: Sequence[str] = ()
+        self,
+        cwd: str | None = None,
+        env: Mapping[str, str] | None = None,
+        overrides: Sequence[str] = (),
+        providers: Mapping[str, Provider] | None = None,
     ) -> None:
+        """`providers` stand in front of the installed ones of the same name."""
         self.cwd = cwd or os.getcwd()
         self.env = os.environ if env is None else env
         self.warnings: list[str] = []
         self._overrides = tuple(overrides)
-        self._providers: dict[str, Provider] = {}
+        self._providers: dict[str, Provider] = dict(providers or {})
         self._types: dict[str, AgentType] = {}
         self._lock = threading.RLock()
 
@@ -45,9 +50,9 @@ class Manager:
     def prefix(self) -> str:
         return str(self.config.get("prefix", "mngr-"))
 
-    @cached_property
-    def local(self) -> LocalHost:
-        return LocalHost(self.host_dir)
+    @property
+    def local(self) -> Host:
+        return self.provider("local").open("local")
 
     def warn(self, text: str) -> None:
         with self._lock:

@@ -175,7 +175,8 @@ def _agent(evidence: Evidence, phase: Phase, host: Host) -> Agent:
     ref = HostRef(host.name, host.provider, HostState.RUNNING)
     if spec is None:
         name = folded.name or evidence.id
-        return Agent(evidence.id, name, _address(name, ref), "", phase.state, why=phase.why, host=ref)
+        session = evidence.pane.session if evidence.pane else ""
+        return Agent(evidence.id, name, _address(name, ref), "", phase.state, why=phase.why, host=ref, session=session)
     name = folded.name or spec.name
     session = evidence.pane.session if evidence.pane else spec.prefix + name
     return Agent(

@@ -27,7 +27,12 @@ b=-; [ -r /proc/sys/kernel/random/boot_id ] && read -r b </proc/sys/kernel/rando
 echo "B $b $(date +%s)"
 cd "$1/agents" 2>/dev/null || exit 0
 if command -v tmux >/dev/null 2>&1; then
-  tmux -N -S "$2" list-panes -a -F '{_PANE}' 2>/dev/null || echo "T no server"
+  panes=$(tmux -N -S "$2" list-panes -a -F '{_PANE}' 2>/dev/null) || echo "T no server"
+  # A dead pane without its status: tmux missed that child's end, and the end of another one wakes it.
+  case $panes in *" 1 - - - "*)
+    tmux -N -S "$2" run-shell : && panes=$(tmux -N -S "$2" list-panes -a -F '{_PANE}' 2>/dev/null) ;;
+  esac
+  printf '%s\n' "$panes"
 else
   echo "T no tmux"
 fi
@@ -196,7 +201,8 @@ class _Reader:
         self._panes.setdefault(agent, []).append(
             Pane(
                 pid=int(pid),
-                dead=dead == "1",
+                # tmux calls a pane dead before it has collected how the process ended.
+                dead=dead == "1" and (status.isdigit() or at.isdigit()),
                 exit_code=int(status) if status.isdigit() else None,
                 signal=signal_name(signal),
                 dead_at=float(at) if at.isdigit() else None,

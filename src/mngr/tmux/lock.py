@@ -22,11 +22,18 @@ mngr_take() {{
 }}
 mngr_try() {{
   if [ -n "$mngr_flock" ]; then flock -n 9; return; fi
-  if mkdir "$mngr_lock.d" 2>/dev/null; then echo "$$" >"$mngr_lock.d/pid"; return; fi
-  mngr_holder=; {{ read -r mngr_holder <"$mngr_lock.d/pid"; }} 2>/dev/null
-  [ -n "$mngr_holder" ] && ! kill -0 "$mngr_holder" 2>/dev/null || return 1
-  mv "$mngr_lock.d" "$mngr_lock.dead.$$" 2>/dev/null && rm -rf "$mngr_lock.dead.$$"
-  return 1
+  if ! mkdir "$mngr_lock.d" 2>/dev/null; then
+    mngr_holder=; {{ read -r mngr_holder <"$mngr_lock.d/pid"; }} 2>/dev/null
+    [ -n "$mngr_holder" ] && mngr_gone "$mngr_holder" || return 1
+    mv "$mngr_lock.d" "$mngr_lock.dead.$$" 2>/dev/null && rm -rf "$mngr_lock.dead.$$"
+    mkdir "$mngr_lock.d" 2>/dev/null || return 1
+  fi
+  echo "$$" >"$mngr_lock.d/pid"
+}}
+mngr_gone() {{
+  kill -0 "$1" 2>/dev/null || return 0
+  mngr_stat=; {{ read -r mngr_stat <"/proc/$1/stat"; }} 2>/dev/null
+  case ${{mngr_stat##*) }} in Z*) return 0 ;; *) return 1 ;; esac
 }}
 mngr_drop() {{
   if [ -n "$mngr_flock" ]; then flock -u 9; exec 9>&-; else rm -rf "$mngr_lock.d"; fi

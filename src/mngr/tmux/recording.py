@@ -9,13 +9,14 @@ from msgspec import Struct
 from mngr.errors import NotFoundError
 from mngr.hosts.protocol import Host
 from mngr.model.agent import AgentSpec
-from mngr.store.paths import HostPaths
+from mngr.store.paths import AgentPaths, HostPaths
 from mngr.store.script import put, quote
 from mngr.tmux.lock import lock_shell
 from mngr.tmux.pane import COLUMNS, ROWS
 from mngr.tmux.server import tmux_sh
 
 RAW_LIMIT = 64 * 1024 * 1024
+"""Where a recording stops; twice that where the host's sh counts its limits in KB."""
 
 _NO_RECORDING = 80
 
@@ -52,6 +53,11 @@ class Recording(Struct, frozen=True):
     started_at: float
     ended_at: float
     title: str = ""
+
+
+def recorder(agent: AgentPaths) -> str:
+    """The shell command that takes a pane's output: one `cat`, which writes at once and ends at the limit."""
+    return f"umask 077; ulimit -c 0; ulimit -f {RAW_LIMIT // 512}; exec cat >>{quote(agent.raw)}"
 
 
 def ensure_index_writer(paths: HostPaths) -> str:

@@ -8,7 +8,7 @@ from mngr.model.agent import AgentSpec
 from mngr.store.paths import AgentPaths, HostPaths
 from mngr.store.script import READ_AND_RUN, encode, quote, words
 from mngr.tmux.pane import COLUMNS, ROWS
-from mngr.tmux.recording import RAW_LIMIT, ensure_index_writer
+from mngr.tmux.recording import ensure_index_writer, recorder
 from mngr.tmux.server import end_if_empty, start_function, tmux_sh
 
 NO_TMUX = 70
@@ -68,7 +68,7 @@ until out=$({tmux_sh(paths)} {_new_session(agent, spec)} 2>&1 </dev/null); do
   [ "$n" -lt 50 ] || {{ echo "$out" >&2; exit 1; }}
 done
 {ensure_index_writer(paths) if spec.record else ""}
-{_settle()}
+{_settle(paths)}
 echo "$pid"
 if [ -e "$D/exit.json" ]; then
   cat "$D/exit.json"
@@ -91,15 +91,14 @@ def _new_session(agent: AgentPaths, spec: AgentSpec) -> str:
         f"set-option -w -t {target} window-size manual",
     ]
     if spec.record:
-        sink = f"head -c {RAW_LIMIT} >>{quote(agent.raw)}; exec cat >/dev/null"
-        parts.append(f"pipe-pane -t {target} {quote(sink)}")
+        parts.append(f"pipe-pane -t {target} {quote(recorder(agent))}")
     for name, command in spec.windows.items():
         shell = words("sh", agent.run, "--", "sh", "-c", command)
         parts.append(f"new-window -d -t {target} -n {quote(name)} -c / {shell}")
     return " \\; ".join(parts)
 
 
-def _settle() -> str:
+def _settle(paths: HostPaths) -> str:
     """Shell lines that wait until the program sleeps on two looks in a row, or ended, or 0.3 s are over.
 
     A program that starts is busy; one that waits for something has come up. Without /proc: 0.1 s.
@@ -119,9 +118,11 @@ while [ "$n" -lt 30 ] && [ "$calm" -lt 2 ] && [ ! -e "$D/exit.json" ]; do
   [ -d /proc/self ] || [ "$n" -lt 10 ] || break
   # It is dead and tmux's hook has yet to write the record: wait for that rather than count.
   case $state in Z*|X*|'') [ -d /proc/self ] && [ "$gone" -lt 200 ] && n=$((n - 1)) && gone=$((gone + 1)) ;; esac
+  # tmux now and then misses the death of a child that ends at once; the end of another one wakes it.
+  case $state$((gone % 5)) in Z*0) TMUX_SH run-shell -b : ;; esac
   n=$((n + 1)); sleep 0.01
 done
-"""
+""".replace("TMUX_SH", tmux_sh(paths))
 
 
 def kill_script(paths: HostPaths, sessions: list[tuple[str, AgentPaths]]) -> str:

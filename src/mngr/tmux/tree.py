@@ -11,16 +11,16 @@ from mngr.store.script import READ_AND_RUN, encode, quote
 # shell, its ancestors and children, nor the tmux server.
 _SCAN = r"""
 mngr_scan() {
-  marks=$(grep -l $patterns /proc/[0-9]*/environ 2>/dev/null)
+  marks=$(echo $(grep -l $patterns /proc/[0-9]*/environ 2>/dev/null))
   cat /proc/[0-9]*/stat 2>/dev/null | awk -v me=$$ -v roots="$roots" -v marks="$marks" -v spared="$server" '
     { pid = $1 + 0; rest = $0; sub(/.*\) /, "", rest); split(rest, f, " ")
       if (f[1] == "Z" || f[1] == "X") next
       parent[pid] = f[2]; session[pid] = f[4]; start[pid] = f[20] }
     END {
       n = split(roots, r, " ")
-      for (i = 1; i <= n; i++) { split(r[i], p, ":"); if (!(p[1] in start) || start[p[1]] == p[2]) root[p[1]] = 1 }
-      n = split(marks, m, "\n")
-      for (i = 1; i <= n; i++) { split(m[i], p, "/"); if (p[3] in parent) hit[p[3]] = 1 }
+      for (i = 1; i <= n; i++) { split(r[i], w, ":"); if (!(w[1] in start) || start[w[1]] == w[2]) root[w[1]] = 1 }
+      n = split(marks, m, " ")
+      for (i = 1; i <= n; i++) { split(m[i], w, "/"); if (w[3] in parent) hit[w[3]] = 1 }
       for (p in parent) if (session[p] in root) hit[p] = 1
       do { grown = 0
         for (p in parent) if (!(p in hit) && (parent[p] in hit)) { hit[p] = 1; grown = 1 }
@@ -31,7 +31,12 @@ mngr_scan() {
       } while (grown)
       for (p = me; p > 1 && (p in parent); p = parent[p]) own[p] = 1
       for (p in hit) if (!(p in own) && p != spared && p > 1) printf "%s ", p
+      print "end"
     }'
+}
+mngr_look() {
+  left=$(mngr_scan)
+  case $left in *end) left=${left%end} ;; *) echo "the processes of this host cannot be seen" >&2; exit 1 ;; esac
 }
 """
 
@@ -51,16 +56,16 @@ for d in {dirs}; do
 done
 server=$(tmux -N -S {quote(paths.socket)} display-message -p '#{{pid}}' 2>/dev/null)
 {_SCAN}
-left=$(mngr_scan)
+mngr_look
 if [ -n "$left" ]; then
   kill -TERM $left 2>/dev/null; kill -CONT $left 2>/dev/null
   n=0
-  while left=$(mngr_scan); [ -n "$left" ] && [ "$n" -lt {max(1, int(grace_s / 0.04))} ]; do
+  while mngr_look; [ -n "$left" ] && [ "$n" -lt {max(1, int(grace_s / 0.04))} ]; do
     n=$((n + 1)); sleep 0.03
   done
   n=0; clear=0
   while [ "$clear" -lt 2 ] && [ "$n" -lt 200 ]; do
-    left=$(mngr_scan)
+    mngr_look
     if [ -z "$left" ]; then clear=$((clear + 1)); continue; fi
     clear=0; n=$((n + 1))
     kill -STOP $left 2>/dev/null; kill -KILL $left 2>/dev/null

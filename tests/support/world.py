@@ -1,0 +1,98 @@
+"""A world of one test's own: a home, a repository with spaces in its path, a host dir, and nothing left afterwards."""
+
+import os
+from pathlib import Path
+
+from mngr import process
+from mngr.actions.manager import Manager
+from mngr.hosts.protocol import Provider
+from mngr.process import Completed, wait_until
+from mngr.store.paths import HostPaths
+from mngr.tmux.server import tmux
+
+PATIENCE_S = 20.0
+
+
+class World:
+    """Where one test happens."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.home = folder / "home"
+        self.repo = folder / "my repo's"
+        self.host_dir = folder / "h"
+        self.home.mkdir()
+        self.repo.mkdir()
+        self.env = {
+            "HOME": str(self.home),
+            "MNGR_HOST_DIR": str(self.host_dir),
+            "PATH": os.environ["PATH"],
+            "LANG": "C.UTF-8",
+            "GIT_CONFIG_NOSYSTEM": "1",
+        }
+        self.git("init", "-q", "-b", "main")
+        self.git("config", "user.name", "Ada")
+        self.git("config", "user.email", "ada@example.com")
+        (self.repo / "file.txt").write_text("one\n")
+        self.git("add", ".")
+        self.git("commit", "-q", "-m", "first")
+        self.paths = HostPaths(str(self.host_dir))
+
+    def manager(self, **providers: Provider) -> Manager:
+        return Manager(cwd=str(self.repo), env=self.env, providers=providers)
+
+    def git(self, *arguments: str, cwd: Path | None = None) -> str:
+        env = {"HOME": str(self.home), "GIT_CONFIG_NOSYSTEM": "1"}
+        return process.run(["git", *arguments], cwd=str(cwd or self.repo), env=env).check("git").text
+
+    def tmux(self, *arguments: str) -> Completed:
+        return process.run(tmux(self.paths, *arguments))
+
+    def left_behind(self) -> list[str]:
+        """Everything a creation could have left: worktrees, branches, sessions, directories, names."""
+        left = [
+            line
+            for line in self.git("worktree", "list", "--porcelain").split("\n")
+            if line.startswith("worktree")
+        ][1:]
+        left += [
+            ref for ref in self.git("for-each-ref", "--format=%(refname)").split() if ref != "refs/heads/main"
+        ]
+        for folder in (self.paths.agents, self.paths.names, self.paths.work):
+            if os.path.isdir(folder):
+                left += [os.path.join(folder, name) for name in os.listdir(folder)]
+        sessions = self.tmux("list-sessions", "-F", "#{session_name}")
+        left += sessions.text.split() if sessions.code == 0 else []
+        return left
+
+    def processes(self) -> list[int]:
+        """Processes that carry this world's host dir in their environment or are its tmux server."""
+        mark = f"MNGR_HOST_DIR={self.host_dir}".encode()
+        socket = os.fsencode(self.paths.socket)
+        return [
+            pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if _carries(pid, mark, socket)
+        ]
+
+    def end(self) -> None:
+        """Ends all that runs here; called by the fixture, also after a failure."""
+        self.tmux("kill-server")
+        for pid in self.processes():
+            try:
+                os.kill(pid, 9)
+            except ProcessLookupError:
+                pass
+        assert wait_until(lambda: not self.processes(), PATIENCE_S), self.processes()
+
+
+def _carries(pid: int, mark: bytes, socket: bytes) -> bool:
+    if pid == os.getpid():
+        return False
+    try:
+        environ = Path(f"/proc/{pid}/environ").read_bytes()
+        line = Path(f"/proc/{pid}/cmdline").read_bytes()
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except (OSError, ValueError):
+        return False
+    return stat.rpartition(")")[2].split()[0] != "Z" and (
+        mark in environ.split(b"\0") or socket in line.split(b"\0")
+    )
