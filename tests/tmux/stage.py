@@ -1,5 +1,6 @@
 """Agents on a throw-away host dir with its own tmux server."""
 
+import os
 import time
 from pathlib import Path
 
@@ -74,3 +75,15 @@ def is_alive(pid: int) -> bool:
     except (FileNotFoundError, ProcessLookupError):
         return False
     return stat.rpartition(")")[2].split()[0] not in "ZX"
+
+
+def path_without(folder: Path, missing: str) -> str:
+    """A PATH with every program of this machine but one."""
+    folder.mkdir()
+    for source in reversed(os.environ["PATH"].split(":")):
+        for name in os.listdir(source) if os.path.isdir(source) else ():
+            if name != missing:
+                link = folder / name
+                link.unlink(missing_ok=True)
+                link.symlink_to(os.path.join(source, name))
+    return str(folder)

@@ -5,10 +5,9 @@ import random
 import string
 import threading
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import pytest
-from tests.tmux.stage import PATIENCE_S, Stage
+from tests.tmux.stage import PATIENCE_S, Stage, path_without
 
 from mngr.errors import RefusedError, UnreachableError, UsageError
 from mngr.hosts.local import LocalHost
@@ -248,15 +247,3 @@ def test_a_capture_outlives_its_session(stage: Stage) -> None:
 
 def test_a_capture_of_nothing_is_empty(stage: Stage) -> None:
     assert capture(AgentPane(stage.host, "agent-x", "mngr-none")) == ""
-
-
-def path_without(folder: Path, missing: str) -> str:
-    """A PATH with every program of this machine but one."""
-    folder.mkdir()
-    for source in reversed(os.environ["PATH"].split(":")):
-        for name in os.listdir(source) if os.path.isdir(source) else ():
-            if name != missing:
-                link = folder / name
-                link.unlink(missing_ok=True)
-                link.symlink_to(os.path.join(source, name))
-    return str(folder)
