@@ -30,7 +30,8 @@ class Manager:
         self.env = os.environ if env is None else env
         self.warnings: list[str] = []
         self._overrides = tuple(overrides)
-        self._providers: dict[str, Provider] = dict(providers or {})
+        self._given = dict(providers or {})
+        self._providers: dict[str, Provider] = dict(self._given)
         self._types: dict[str, AgentType] = {}
         self._lock = threading.RLock()
 
@@ -60,7 +61,16 @@ class Manager:
                 self.warnings.append(text)
 
     def provider_names(self) -> tuple[str, ...]:
-        return tuple(registry.entries(registry.PROVIDERS))
+        return tuple({**registry.entries(registry.PROVIDERS), **self._given})
+
+    def used_providers(self) -> tuple[str, ...]:
+        """Providers worth asking: our own, those given or configured, and those that made a host from here."""
+        try:
+            used = set(os.listdir(f"{self.host_dir}/providers"))
+        except OSError:
+            used = set()
+        worth = {"local", *self._given, *used, *self.config.section("providers")}
+        return tuple(name for name in self.provider_names() if name in worth)
 
     def provider(self, name: str) -> Provider:
         with self._lock:
@@ -76,7 +86,7 @@ class Manager:
         if name in ("", "local", "localhost"):
             return self.local
         known = []
-        for candidate in self.provider_names():
+        for candidate in self.used_providers():
             found = [ref.name for ref in self.provider(candidate).hosts()]
             if name in found:
                 return self.provider(candidate).open(name)

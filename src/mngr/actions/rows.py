@@ -11,7 +11,6 @@ from typing import TypeVar
 import msgspec
 from msgspec import Struct
 
-from mngr import registry
 from mngr.actions.manager import Manager
 from mngr.errors import MngrError, TimedOutError, UnreachableError
 from mngr.hosts.protocol import Host
@@ -86,19 +85,6 @@ def look_everywhere(manager: Manager, *, provider: str = "", host: str = "") -> 
     )
 
 
-def used_providers(manager: Manager) -> list[str]:
-    """Providers worth asking: ours, those configured, and those that made a host from here. Others stay unimported."""
-    known = registry.entries(registry.PROVIDERS)
-    try:
-        used = set(os.listdir(f"{manager.host_dir}/providers"))
-    except OSError:
-        used = set()
-    return [
-        "local",
-        *(name for name in known if name in used | set(manager.config.section("providers")) - {"local"}),
-    ]
-
-
 def iso(seconds: float | None) -> str | None:
     """Seconds since the epoch as people and programs read them."""
     if not seconds:
@@ -124,7 +110,7 @@ def is_creator_alive(spec: AgentSpec | None, now: float) -> bool:
 
 
 def _hosts(manager: Manager, provider: str) -> tuple[list[HostRef], list[tuple[str, str]]]:
-    names = [provider] if provider else used_providers(manager)
+    names = [provider] if provider else manager.used_providers()
     refs: list[HostRef] = []
     warnings: list[tuple[str, str]] = []
     for name in names:
