@@ -27,6 +27,9 @@ test: setup
 	$(BIN)/mypy
 	$(BIN)/pytest -n 2
 
+demo: setup
+	PATH="$(CURDIR)/$(BIN):$$PATH" examples/first-steps.sh
+
 bench: setup
 	$(BIN)/python bench/run.py
 

@@ -8,9 +8,7 @@ import os
 import sys
 from functools import cache
 from importlib import import_module
-from typing import Any
-
-from msgspec import Struct
+from typing import Any, NamedTuple
 
 from mngr.errors import MngrError, UsageError, did_you_mean
 
@@ -45,7 +43,7 @@ class PluginError(MngrError):
     """A plugin could not be loaded; everything else goes on without it."""
 
 
-class Entry(Struct, frozen=True):
+class Entry(NamedTuple):
     """One name in one group: where it is loaded from and which distribution brought it ("" for our own)."""
 
     group: str
