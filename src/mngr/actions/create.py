@@ -11,11 +11,12 @@ from mngr import registry
 from mngr.actions import claim
 from mngr.actions.create_spec import HOST_FIELDS, CreateFields, CreateSpec, create_spec, with_defaults
 from mngr.actions.environment import asked_env, base_env, told_env
+from mngr.actions.heritage import Begun, Heritage, commits_at_hand, send_files
 from mngr.actions.manager import Manager, default_manager
 from mngr.actions.message import deliver
 from mngr.actions.rows import look_at, this_process
 from mngr.actions.undo import Undo
-from mngr.agents.protocol import AgentType
+from mngr.agents.protocol import AgentType, Resumable
 from mngr.errors import BlockedError, MngrError, RefusedError, UnreachableError, UsageError
 from mngr.hosts.protocol import Host, Provider, shares_files
 from mngr.model import event as kinds
@@ -58,6 +59,7 @@ class Plan(Struct, frozen=True):
     branch: str
     env: dict[str, str]
     notes: tuple[str, ...] = ()
+    heritage: Heritage = Heritage()
 
 
 def create(
@@ -71,33 +73,66 @@ def create(
     asked = spec if isinstance(spec, CreateSpec) else create_spec(_as_keys({"name": spec, **fields}))
     plan = make_plan(asked, manager)
     reused = _reuse(plan, manager) if plan.spec.reuse else None
-    if reused:
-        return reused
-    with Undo() as undo:
-        host, owns_host = _host(plan, manager, undo)
-        made, launched = _make(plan, host, owns_host, manager, undo)
-        undo.keep()
+    return reused or carry_out(plan, manager)
+
+
+def carry_out(plan: Plan, manager: Manager) -> Change:
+    """Makes what a plan says, or leaves nothing behind."""
+    with commits_at_hand(plan.heritage.stored, plan.source, manager.host_dir) as source:
+        plan = msgspec.structs.replace(plan, source=source)
+        with Undo() as undo:
+            host, owns_host = _host(plan, manager, undo)
+            owns_host = owns_host or (host.provider, host.name) == plan.heritage.home
+            made, launched = _make(plan, host, owns_host, manager, undo)
+            undo.keep()
     return _finish(plan, made, launched, host, manager)
 
 
 def make_plan(asked: CreateSpec, manager: Manager) -> Plan:
     """Decides everything that can be known beforehand, so that bad input touches nothing."""
     spec = _with_template(asked, manager)
+    address = _address(spec, manager)
+    if spec.snapshot and _is_plain_host(address, manager):
+        from mngr.actions.from_snapshot import begin_from_snapshot
+
+        return plan_from(begin_from_snapshot(spec, address, manager), address, manager)
+    return plan_from(_begin(spec, address, manager), address, manager)
+
+
+def plan_from(begun: Begun, address: Address, manager: Manager) -> Plan:
+    """The plan for an agent, whatever its work, type and conversation come from."""
+    spec = begun.spec
+    agent_type = _agent_type(spec, manager)
+    check_argv(spec.args)
+    files = [os.path.join(manager.cwd, file) for file in spec.env_file]
+    env = {**begun.env, **asked_env(manager.env, spec.pass_env, files, spec.env)}
+    if spec.isolate not in ("", "pid"):
+        raise UsageError(f'--isolate "{spec.isolate}" is unknown', hint="the only isolation is: pid")
+    branch = spec.branch or DEFAULT_BRANCH
+    return Plan(
+        spec, address, agent_type, begun.transfer, begun.source, branch, env, begun.notes, begun.heritage
+    )
+
+
+def _address(spec: CreateSpec, manager: Manager) -> Address:
     address = manager.address(spec.name)
     provider = address.provider or spec.provider or ("" if address.host else "local")
     if spec.provider and address.provider and spec.provider != address.provider:
         raise UsageError(f'address "{spec.name}" and --provider {spec.provider} name two providers')
-    address = msgspec.structs.replace(address, provider=provider)
-    agent_type = _agent_type(spec, manager)
-    check_argv(spec.args)
-    env = asked_env(
-        manager.env, spec.pass_env, [os.path.join(manager.cwd, f) for f in spec.env_file], spec.env
-    )
-    if spec.isolate not in ("", "pid"):
-        raise UsageError(f'--isolate "{spec.isolate}" is unknown', hint="the only isolation is: pid")
+    return msgspec.structs.replace(address, provider=provider)
+
+
+def _is_plain_host(address: Address, manager: Manager) -> bool:
+    """Whether snapshots there are our checkpoints; other providers keep whole hosts."""
+    provider = address.provider or manager.open_host(address.host).provider
+    return "snapshot" not in manager.provider(provider).options
+
+
+def _begin(spec: CreateSpec, address: Address, manager: Manager) -> Begun:
+    _agent_type(spec, manager)
     source, transfer = _source_and_transfer(spec, address, manager)
     notes = _dirty_notes(source) if source and transfer in ("worktree", "mirror") else ()
-    return Plan(spec, address, agent_type, transfer, source, spec.branch or DEFAULT_BRANCH, env, notes)
+    return Begun(spec, source, transfer, notes=notes)
 
 
 def _as_keys(fields: dict[str, object]) -> dict[str, object]:
@@ -179,8 +214,6 @@ def _host(plan: Plan, manager: Manager, undo: Undo) -> tuple[Host, bool]:
 
 def _refuse_options(spec: CreateSpec, provider: Provider) -> None:
     for field in HOST_FIELDS:
-        if field == "snapshot" and provider.name == "local":
-            continue
         if getattr(spec, field) and field not in provider.options:
             option = "--" + field.replace("_", "-")
             can = ", ".join(sorted(provider.options)) or "none of these"
@@ -202,7 +235,7 @@ def _make(
         spec,
         work_dir=sent.work_dir,
         branch=sent.branch,
-        base_commit=sent.base_commit,
+        base_commit=plan.heritage.base_commit or sent.base_commit,
         owns_work_dir=sent.owns_work_dir,
         owns_branch=sent.owns_branch,
     )
@@ -233,7 +266,7 @@ def _first_spec(plan: Plan, host: Host, owns_host: bool, manager: Manager) -> Ag
         labels=asked.labels,
         project=asked.project or (os.path.basename(source.path) if source else ""),
         branch=parse_branch_option(plan.branch, name).new if source and source.common_dir else "",
-        base_commit=source.head if source else "",
+        base_commit=plan.heritage.base_commit or (source.head if source else ""),
         source=source.path if source else "",
         source_machine=os.uname().nodename,
         transfer=plan.transfer,
@@ -256,7 +289,10 @@ def _send(plan: Plan, host: Host, spec: AgentSpec, undo: Undo) -> Sent:
             f'a worktree cannot live on host "{host.name}": it shares no files with this machine',
             hint="use --transfer mirror, the default there",
         )
-    sent = transfer.send(plan.source, host, spec.work_dir, spec.branch)
+    if plan.heritage.unpack:
+        sent = send_files(plan.heritage, host, spec.work_dir)
+    else:
+        sent = transfer.send(plan.source, host, spec.work_dir, spec.branch)
     undo.push(f"work dir {sent.work_dir}", lambda: discard(host, sent, plan.source, plan.transfer))
     return sent
 
@@ -273,8 +309,13 @@ def _upload(plan: Plan, host: Host, spec: AgentSpec, manager: Manager) -> None:
 
 
 def _run_file(plan: Plan, host: Host, spec: AgentSpec, manager: Manager) -> RunFile:
-    plan.agent_type.prepare(spec, host)
-    command = plan.agent_type.command(spec, host)
+    goes_on = plan.heritage.converse is not None and plan.heritage.converse(host, spec)
+    agent_type = plan.agent_type
+    agent_type.prepare(spec, host)
+    if goes_on and isinstance(agent_type, Resumable):
+        command = agent_type.resume_command(spec, host)
+    else:
+        command = agent_type.command(spec, host)
     argv = claim.isolated(command.argv, spec.isolate)
     base = base_env(manager.env) if shares_files(host) else {}
     env = {**base, **command.env, **plan.env, **told_env(spec, host.dir)}
@@ -360,4 +401,13 @@ def look_again(host: Host, agent_id: str, manager: Manager) -> Agent:
     return rows[0].agent
 
 
-__all__ = ["AgentDiedError", "CreateSpec", "Plan", "RefusedError", "create", "make_plan"]
+__all__ = [
+    "AgentDiedError",
+    "CreateSpec",
+    "Plan",
+    "RefusedError",
+    "carry_out",
+    "create",
+    "make_plan",
+    "plan_from",
+]

@@ -50,16 +50,21 @@ def start_row(row: Row, manager: Manager) -> Change:
     return Change(after, changed=True)
 
 
-def _run_file(row: Row, manager: Manager) -> RunFile:
-    """What it ran before; a type with a conversation says how to go on with it."""
+def read_run_file(row: Row) -> RunFile:
+    """What an agent ran last: its directory, command and environment."""
     paths = HostPaths(row.host.dir).agent(row.agent.id)
     try:
-        before = parse_run_file(row.host.read(paths.run))
+        return parse_run_file(row.host.read(paths.run))
     except (OSError, msgspec.DecodeError):
         raise MngrError(
             f'the run file of "{row.agent.name}" is missing or unreadable',
             hint=f"make it anew: mngr destroy {row.agent.name}, then mngr create",
         ) from None
+
+
+def _run_file(row: Row, manager: Manager) -> RunFile:
+    """What it ran before; a type with a conversation says how to go on with it."""
+    before = read_run_file(row)
     agent_type = manager.agent_type(row.spec.type)
     if not isinstance(agent_type, Resumable):
         return before

@@ -1,0 +1,108 @@
+"""`clone`: another agent like this one, with a copy of its files, commits and conversation; it goes on undisturbed."""
+
+import msgspec
+
+from mngr.actions.create import carry_out, plan_from
+from mngr.actions.create_spec import CreateSpec
+from mngr.actions.destroy import source_of
+from mngr.actions.heritage import (
+    Begun,
+    Heritage,
+    Stored,
+    copy_conversation,
+    inherited_env,
+    without_base,
+)
+from mngr.actions.manager import Manager, default_manager
+from mngr.actions.rows import Row
+from mngr.actions.start import read_run_file
+from mngr.actions.targets import resolve_one
+from mngr.errors import RefusedError
+from mngr.hosts.protocol import Host, shares_files
+from mngr.model.address import Address
+from mngr.model.agent import Agent, AgentSpec, Change
+from mngr.store.paths import HostPaths
+from mngr.transfer.fetch import NoRepositoryError, Report, look
+from mngr.transfer.protocol import Source
+from mngr.transfer.relay import copy_tree
+from mngr.transfer.source import find_source
+
+
+def clone(agent: Agent | str, address: str = "", *, manager: Manager | None = None) -> Change:
+    """Makes a copy of an agent and starts it, or leaves nothing behind; without a host in the address beside it.
+
+    The copy works on a branch of its own that begins where the agent stands, with its uncommitted work.
+    """
+    manager = default_manager(manager)
+    row = resolve_one(manager, agent)
+    if row.evidence.folded.started_at is None:
+        raise RefusedError(
+            f'"{row.agent.name}" is not there yet: {row.agent.why}', hint="clone it once it has started"
+        )
+    there = manager.address(address)
+    if not there.host and not there.provider:
+        there = msgspec.structs.replace(there, host=row.host.name, provider=row.host.provider)
+    return carry_out(plan_from(_begin(row, there, manager), there, manager), manager)
+
+
+def _begin(row: Row, address: Address, manager: Manager) -> Begun:
+    spec, is_beside = row.spec, _is_at(address, row.host)
+    agent_type = manager.agent_type(spec.type)
+    env = inherited_env(read_run_file(row), spec, row.host, agent_type, manager)
+    begun = _begin_work(row, is_here=is_beside or address.provider == "local")
+    state = HostPaths(row.host.dir).agent(spec.id).dir
+    heritage = msgspec.structs.replace(
+        begun.heritage,
+        base_commit=spec.base_commit,
+        converse=lambda host, new: copy_conversation(agent_type, spec, (row.host, state), new, host),
+        home=(row.host.provider, row.host.name) if spec.owns_host else ("", ""),
+    )
+    return msgspec.structs.replace(begun, env=env if is_beside else without_base(env), heritage=heritage)
+
+
+def like(spec: AgentSpec) -> CreateSpec:
+    """What to ask for to get another agent like this one."""
+    return CreateSpec(
+        type=spec.type,
+        args=spec.argv,
+        labels=spec.labels,
+        project=spec.project,
+        windows=spec.windows,
+        record=spec.record,
+        isolate=spec.isolate,
+    )
+
+
+def _begin_work(row: Row, *, is_here: bool) -> Begun:
+    """Where the copy's files come from: the same repository, commits fetched from a host, or a tar."""
+    spec = row.spec
+    if shares_files(row.host) and spec.transfer in ("worktree", "none"):
+        found = find_source(spec.work_dir, include_dirty=True)
+        if found.common_dir:
+            source = msgspec.structs.replace(found, path=spec.source or found.top)
+            return Begun(like(spec), source, "worktree" if is_here and shares_files(row.host) else "mirror")
+    report = _report(row)
+    if report is None:
+        unpack = Heritage(unpack=lambda host, folder: copy_tree(row.host, spec.work_dir, host, folder))
+        return Begun(like(spec), home_or_nothing(spec), "copy", heritage=unpack)
+    stored = Stored(row.host, spec.work_dir, report.head, report.snapshot or report.head)
+    return Begun(like(spec), home_or_nothing(spec), "mirror", heritage=Heritage(stored=stored))
+
+
+def home_or_nothing(spec: AgentSpec) -> Source:
+    """The source repository when it is on this machine, else a source without a place."""
+    return source_of(spec) or Source(path="")
+
+
+def _report(row: Row) -> Report | None:
+    try:
+        return look(row.host, row.spec.work_dir, snapshot=True)
+    except NoRepositoryError:
+        return None
+
+
+def _is_at(address: Address, host: Host) -> bool:
+    return (address.provider in ("", host.provider)) and address.host == host.name
+
+
+__all__ = ["clone", "home_or_nothing", "like"]
