@@ -1,13 +1,24 @@
 """The command `mngr`. What can be said without importing anything is said before importing anything."""
 
+import gc
 import sys
 
 from mngr import __version__
 
 
 def main() -> int:
+    """Runs the command line of this process, which ends with it."""
+    # Nearly all that a command allocates lives until its end: collecting it on the way and on leaving is waste,
+    # a seventh of the time of `list`. What runs for hours still collects, rarely.
+    gc.set_threshold(100_000, 20, 20)
+    try:
+        return _answer(sys.argv[1:])
+    finally:
+        gc.freeze()
+
+
+def _answer(words: list[str]) -> int:
     """Answers `--version`, help and completion at once; everything else goes to `mngr.cli.app`."""
-    words = sys.argv[1:]
     if words in (["--version"], ["-V"]):
         print(f"mngr {__version__}")
         return 0
