@@ -26,6 +26,10 @@ def custom_type(name: str, table: Mapping[str, Any], lookup: Callable[[str], Age
     """The type that `[agent_types.NAME]` describes: its parent, with its words before the agent's own."""
     parent = str(table.get("parent", "command"))
     known = registry.entries(registry.AGENT_TYPES)
+    if name in known:
+        raise UsageError(
+            f'agent type "{name}" is there already', hint="choose another name for [agent_types.NAME]"
+        )
     if parent not in known:
         raise UsageError(
             f'agent type "{name}" has the parent "{parent}", which is neither built in nor of a plugin',

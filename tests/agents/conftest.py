@@ -1,0 +1,26 @@
+"""A throw-away host for each test, and its tmux server gone afterwards."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.tmux.stage import is_alive
+
+from mngr import process
+from mngr.hosts.local import LocalHost
+from mngr.process import wait_until
+from mngr.store.paths import HostPaths
+from mngr.tmux.server import tmux
+
+pytest.register_assert_rewrite("mngr.agents.conformance")
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> Iterator[LocalHost]:
+    host = LocalHost(str(tmp_path / "h"))
+    yield host
+    paths = HostPaths(host.dir)
+    pid = process.run(tmux(paths, "display-message", "-p", "#{pid}")).text.strip()
+    process.run(tmux(paths, "kill-server"))
+    if pid:
+        assert wait_until(lambda: not is_alive(int(pid)), 20)
