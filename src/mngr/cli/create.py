@@ -68,7 +68,7 @@ def command(call: Call, **options: Any) -> int:
     """
     call.output.check(Change)
     how = {key: options.pop(key) for key in _HOW}
-    spec = _spec(options)
+    spec = _spec(call, options)
     if options["address"] == "-":
         from mngr.cli.create_lines import create_lines
 
@@ -88,7 +88,7 @@ def command(call: Call, **options: Any) -> int:
     return run_plan(plan_connect(change.agent, command=how["connect_command"], manager=call.manager))
 
 
-def _spec(options: dict[str, Any]) -> CreateSpec:
+def _spec(call: Call, options: dict[str, Any]) -> CreateSpec:
     """Everything but how to go about it, as the action wants it."""
     many = options["address"] == "-"
     message, file, edit = (options.pop(key) for key in ("message", "message_file", "edit_message"))
@@ -104,7 +104,8 @@ def _spec(options: dict[str, Any]) -> CreateSpec:
         "type": agent_type or options["type"],
         "message": (text or b"").decode("utf-8", "surrogateescape"),
     }
-    return spec_from_options(fields)
+    defaults = click.get_current_context().default_map or {}
+    return spec_from_options(fields, defaults, call.manager.config)
 
 
 def _make(call: Call, spec: CreateSpec) -> Change:

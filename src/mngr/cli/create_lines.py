@@ -8,7 +8,7 @@ from mngr.actions.create import AgentDiedError, make_plan
 from mngr.actions.create_many import create_many
 from mngr.actions.create_spec import CreateSpec, with_defaults
 from mngr.cli.call import Call
-from mngr.cli.create_options import FIELDS, spec_from_line, split_line
+from mngr.cli.create_options import FIELDS, spec_from_line, split_line, with_template
 from mngr.cli.options import Chosen
 from mngr.cli.outcome import Outcome, report
 from mngr.cli.stdin import Item, read_batches, read_item
@@ -74,7 +74,8 @@ def _understood(call: Call, item: Item, defaults: CreateSpec) -> Outcome | tuple
     asked, carried = split_line(item.fields or {"name": item.target})
     _warn_of_slips(call, carried)
     try:
-        return Item(item.target, carried), with_defaults(spec_from_line(asked), defaults)
+        spec = with_template(spec_from_line(asked), call.manager.config)
+        return Item(item.target, carried), with_defaults(spec, defaults)
     except MngrError as error:
         return Outcome(item, error=error)
 

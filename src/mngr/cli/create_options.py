@@ -6,9 +6,11 @@ from typing import Any, TypeVar
 import click
 import msgspec
 
-from mngr.actions.create_spec import CreateSpec, create_spec
+from mngr.actions.create_spec import CreateSpec, create_spec, with_defaults
 from mngr.cli.duration import parse_duration
-from mngr.errors import UsageError
+from mngr.config.keys import join_key
+from mngr.config.layers import Config
+from mngr.errors import UsageError, did_you_mean
 from mngr.model.labels import parse_labels
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -66,10 +68,27 @@ def with_create_options(function: F) -> F:
     return function
 
 
-def spec_from_options(options: Mapping[str, Any]) -> CreateSpec:
-    """What the command line and the config say."""
+def spec_from_options(options: Mapping[str, Any], defaults: Mapping[str, Any], config: Config) -> CreateSpec:
+    """What the command line says, then its template, then the config; environment, labels and windows add up."""
     fields = {"from" if key == "source" else key: value for key, value in options.items()}
-    return _spec({key: value for key, value in fields.items() if value})
+    spec = _spec({key: value for key, value in fields.items() if value})
+    spec = with_defaults(spec, _spec({key: defaults[key] for key in _TABLES if key in defaults}))
+    return with_template(spec, config)
+
+
+def with_template(spec: CreateSpec, config: Config) -> CreateSpec:
+    """The spec with what its template says, wherever it says nothing itself."""
+    if not spec.template:
+        return spec
+    table = config.section(join_key(("templates", spec.template)))
+    if not table:
+        known = config.section("templates")
+        raise UsageError(
+            f'no template "{spec.template}"',
+            hint=did_you_mean(spec.template, known) or "[templates.NAME] in the config",
+        )
+    filled = with_defaults(spec, spec_from_line(split_line(table)[0]))
+    return msgspec.structs.replace(filled, template="")
 
 
 def split_line(line: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -93,8 +112,10 @@ def spec_from_line(asked: Mapping[str, Any]) -> CreateSpec:
 
 def _spec(fields: dict[str, Any]) -> CreateSpec:
     for key in _TABLES:
-        if isinstance(fields.get(key), list | tuple):
-            fields[key] = parse_labels(fields[key]) if key == "labels" else _pairs(key, fields[key])
+        if isinstance(fields.get(key), str | list | tuple):
+            said = fields[key]
+            words = [said] if isinstance(said, str) else [str(word) for word in said]
+            fields[key] = parse_labels(words) if key == "labels" else _pairs(key, words)
     for key in _LISTS:
         if isinstance(fields.get(key), str):
             fields[key] = [fields[key]]
@@ -105,11 +126,11 @@ def _spec(fields: dict[str, Any]) -> CreateSpec:
     return create_spec(fields)
 
 
-def _pairs(key: str, words: Iterable[Any]) -> dict[str, str]:
+def _pairs(key: str, words: Iterable[str]) -> dict[str, str]:
     option = "--window" if key == "windows" else f"--{key}"
     pairs = {}
     for word in words:
-        name, equals, value = str(word).partition("=")
+        name, equals, value = word.partition("=")
         if not equals or not name:
             also = f", or --pass-env {word} to hand on yours" if key == "env" else ""
             raise UsageError(f'{option} "{word}" is not NAME=VALUE', hint=f"write {option} NAME=VALUE{also}")

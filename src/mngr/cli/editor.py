@@ -2,7 +2,6 @@
 
 import os
 import sys
-import tempfile
 
 from mngr.cli.screen import is_interactive
 from mngr.errors import MngrError, UsageError
@@ -22,7 +21,9 @@ def edit_file(path: str) -> None:
 
 def edit_text(start: str = "") -> str:
     """What the user leaves in the editor, without the newlines at its end; empty text is refused."""
-    with tempfile.TemporaryDirectory(prefix="mngr-edit-") as folder:
+    from tempfile import TemporaryDirectory  # 5 ms, and few messages are written in an editor
+
+    with TemporaryDirectory(prefix="mngr-edit-") as folder:
         path = os.path.join(folder, "message.md")
         with open(path, "w", encoding="utf-8") as file:
             file.write(start)

@@ -33,7 +33,7 @@ def guarded(work: Callable[[], Any], *, debug: bool) -> int:
         sys.stdout.flush()
     except BrokenPipeError:
         return _leave_quietly()
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, click.Abort):
         return ExitCode.INTERRUPTED
     except MngrError as error:
         return _report(error)

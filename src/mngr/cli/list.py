@@ -16,7 +16,7 @@ from mngr.cli.render import JSON, put, say
 from mngr.cli.screen import columns, visible, wants_colour
 from mngr.cli.table import agents_table, align, state_text
 from mngr.cli.verb import verb
-from mngr.errors import ExitCode, UnreachableError
+from mngr.errors import ExitCode, NotFoundError, UnreachableError, did_you_mean
 from mngr.model.agent import Agent
 from mngr.model.host import HostRef, HostState
 
@@ -47,6 +47,7 @@ class Shape(Struct, frozen=True):
         mngr list --watch
     """,
 )
+@click.argument("names", nargs=-1, metavar="[AGENT]...")
 @with_filters
 @click.option(
     "--sort", multiple=True, metavar="FIELD", help="Order by a field; -FIELD for the reverse; repeatable."
@@ -61,6 +62,7 @@ class Shape(Struct, frozen=True):
 def command(
     call: Call,
     *,
+    names: tuple[str, ...],
     filter: Filter,
     sort: tuple[str, ...],
     fields: str,
@@ -86,17 +88,34 @@ def command(
 
         return watch_agents(call, filter.check(), shape.agents)
     listing, rows = look_and_list(filter, manager=call.manager)
+    listing, missing = _named(listing, names)
     if wants_hosts:
         _show_hosts(call, listing)
     elif wants_evidence:
         _show_evidence(call, shape.agents(listing), rows)
     else:
-        _show(call, listing, shape, filter)
+        _show(call, listing, shape, filter, named=bool(names))
     if call.output.format != JSON:
         call.warn(*listing.warnings)
     if strict:
         _refuse_silence(listing)
+    if missing:
+        raise missing
     return ExitCode.DONE
+
+
+def _named(listing: Listing, names: tuple[str, ...]) -> tuple[Listing, NotFoundError | None]:
+    """Only the agents of these names, and what to say about names that nobody has."""
+    if not names:
+        return listing, None
+    agents = tuple(one for one in listing.agents if {one.name, one.id, one.address} & set(names))
+    known = {word for one in agents for word in (one.name, one.id, one.address)}
+    unknown = next((name for name in names if name not in known), None)
+    missing = None
+    if unknown is not None:
+        near = did_you_mean(unknown, [one.name for one in listing.agents], else_hint="see: mngr list")
+        missing = NotFoundError(f'no agent "{unknown}"', hint=near)
+    return msgspec.structs.replace(listing, agents=agents), missing
 
 
 def _shape(sort: Sequence[str], fields: str, limit: int | None) -> Shape:
@@ -114,11 +133,11 @@ def _sortable(agent: Agent, field: str) -> tuple[int, float, str]:
     return (1, 0.0, "" if value is None else value if isinstance(value, str) else str(value))
 
 
-def _show(call: Call, listing: Listing, shape: Shape, filter: Filter) -> None:
+def _show(call: Call, listing: Listing, shape: Shape, filter: Filter, *, named: bool) -> None:
     agents, output = shape.agents(listing), call.output
     if output.is_human:
         say(_human(agents, shape) if agents else "")
-        if not agents:
+        if not agents and not named:
             output.note(_nothing(filter))
     elif output.format == JSON and not shape.fields:
         output.document(msgspec.structs.replace(listing, agents=agents))

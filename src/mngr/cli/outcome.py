@@ -27,7 +27,7 @@ class Outcome(Struct, frozen=True):
             return self.item.fields
         if self.error is not None:
             told = as_record(self.result) if self.result is not None else {}
-            named = {} if "name" in {**self.item.fields, **told} else {"name": self.item.target}
+            named = {"name": self.item.target} if self.item.target else {}
             return {**named, **self.item.fields, **told, **error_record(self.error)}
         known = as_record(self.result)
         passed = {

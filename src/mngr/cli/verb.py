@@ -68,10 +68,8 @@ class Verb(click.Command):
         template = given.get("template") or (ctx.default_map or {}).get("template")
         if self.habits.has_templates and template:
             check_template_keys(config, (*option_names(self), "args", "name"))
-            ctx.default_map = {
-                **(ctx.default_map or {}),
-                **defaults_from(config.section(join_key(("templates", str(template)))), self),
-            }
+            named = defaults_from(config.section(join_key(("templates", str(template)))), self)
+            ctx.default_map = _joined(ctx.default_map or {}, named)
 
     def _defaults(self, ctx: click.Context, config: Config) -> dict[str, Any]:
         group = ctx.parent.command if ctx.parent and isinstance(ctx.parent.command, VerbGroup) else None
@@ -144,6 +142,13 @@ def defaults_from(section: Mapping[str, Any], command: click.Command) -> dict[st
         if param is not None and param.name:
             defaults[param.name] = _words(value) if getattr(param, "multiple", False) else value
     return defaults
+
+
+def _joined(lower: Mapping[str, Any], upper: Mapping[str, Any]) -> dict[str, Any]:
+    """Both, the upper winning; options with several values keep those of both."""
+    both = {**lower, **upper}
+    lists = [name for name in upper if isinstance(lower.get(name), list) and isinstance(upper[name], list)]
+    return {**both, **{name: lower[name] + upper[name] for name in lists}}
 
 
 def spread(option: str, args: list[str]) -> list[str]:

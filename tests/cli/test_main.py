@@ -1,0 +1,171 @@
+"""The way in: what answers at once, and what is loaded for it."""
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from tests.cli.command import Mngr
+
+import mngr as package
+from mngr import process
+from mngr.process import OnlyEnv
+
+_SEE_MODULES = """
+import sys
+sys.argv = ["mngr", *sys.argv[1:]]
+from mngr.__main__ import main
+code = main()
+sys.stderr.write("modules:" + " ".join(sorted(sys.modules)))
+sys.exit(code)
+"""
+_NEVER = (
+    "importlib.metadata rich logging jinja2 asyncio tempfile shutil concurrent.futures json tomllib "
+    "dataclasses pathlib difflib pluggy mngr.actions.create mngr.hookspecs"
+).split()
+
+
+def modules_of(mngr: Mngr, *words: str) -> set[str]:
+    ran = process.run(
+        [sys.executable, "-c", _SEE_MODULES, *words], env=OnlyEnv(mngr.env), cwd=str(mngr.world.repo)
+    )
+    assert ran.code == 0, ran
+    return set(ran.stderr.decode().rpartition("modules:")[2].split())
+
+
+def ours(modules: set[str]) -> set[str]:
+    return {name for name in modules if name.partition(".")[0] == "mngr"}
+
+
+@pytest.mark.accept("S1")
+def test_version_loads_nothing_of_ours(mngr: Mngr) -> None:
+    assert mngr.ok("--version").stdout == f"mngr {package.__version__}\n"
+    assert ours(modules_of(mngr, "--version")) == {"mngr", "mngr.__main__"}
+
+
+@pytest.mark.accept("S1")
+@pytest.mark.parametrize("words", [(), ("--help",), ("-h",), ("help",)])
+def test_help_loads_a_fixed_set_of_modules(mngr: Mngr, words: tuple[str, ...]) -> None:
+    modules = modules_of(mngr, *words)
+    assert ours(modules) == {
+        "mngr",
+        "mngr.__main__",
+        "mngr.cli",
+        "mngr.cli.overview",
+        "mngr.cli.shipped",
+        "mngr.errors",
+        "mngr.registry",
+    }
+    assert not modules & {*_NEVER, "click"}
+    assert mngr.ok(*words).stdout == mngr.ok("--help").stdout
+
+
+@pytest.mark.accept("S1")
+def test_list_loads_a_fixed_set_of_modules(mngr: Mngr) -> None:
+    mngr.ok("create", "foo", "--", "sleep", "60")
+    modules = modules_of(mngr, "list")
+    assert not modules & set(_NEVER)
+    assert ours(modules) == set(_LIST.split())
+
+
+_LIST = """
+mngr mngr.__main__ mngr.errors mngr.process mngr.registry
+mngr.actions mngr.actions.filter mngr.actions.list mngr.actions.manager mngr.actions.rows
+mngr.agents mngr.agents.protocol
+mngr.cli mngr.cli.app mngr.cli.call mngr.cli.commands mngr.cli.duration mngr.cli.errors mngr.cli.list
+mngr.cli.options mngr.cli.overview mngr.cli.records mngr.cli.render mngr.cli.screen mngr.cli.shipped
+mngr.cli.table mngr.cli.verb
+mngr.config mngr.config.files mngr.config.keys mngr.config.layers mngr.config.locate mngr.config.schema
+mngr.config.toml mngr.config.trust
+mngr.hosts mngr.hosts.local mngr.hosts.protocol
+mngr.model mngr.model.address mngr.model.agent mngr.model.event mngr.model.host mngr.model.ids mngr.model.message
+mngr.store mngr.store.fold mngr.store.paths mngr.store.probe mngr.store.script mngr.store.state
+mngr.tmux mngr.tmux.lock mngr.tmux.pane mngr.tmux.server mngr.tmux.terminal
+"""
+
+
+@pytest.mark.accept("U3")
+def test_completion_loads_neither_click_nor_msgspec(mngr: Mngr) -> None:
+    modules = modules_of(mngr, "__complete", "stop", "")
+    assert ours(modules) == {"mngr", "mngr.__main__", "mngr.cli", "mngr.cli.complete", "mngr.cli.shipped"}
+    assert not modules & {*_NEVER, "click", "msgspec", "subprocess"}
+
+
+@pytest.mark.parametrize(
+    ("word", "hint"),
+    [
+        ("lits", '"list"'),
+        ("creat", '"create"'),
+        ("status", "mngr list"),
+        ("delete", "mngr destroy"),
+        ("send", "mngr message"),
+    ],
+)
+def test_a_wrong_word_is_answered_with_the_right_one(mngr: Mngr, word: str, hint: str) -> None:
+    done = mngr(word)
+    assert (done.code, done.stdout) == (2, "")
+    assert f'error: no command "{word}"' in done.stderr
+    assert hint in done.stderr
+
+
+@pytest.mark.accept("K1")
+@pytest.mark.parametrize(
+    ("alias", "verb"), [("ls", "list"), ("ps", "list"), ("rm", "destroy"), ("logs", "capture")]
+)
+def test_an_alias_is_its_command(mngr: Mngr, alias: str, verb: str) -> None:
+    assert mngr.ok(alias, "--help").stdout == mngr.ok(verb, "--help").stdout
+
+
+def test_a_wrong_option_names_the_nearest(mngr: Mngr) -> None:
+    done = mngr("list", "--wher", "x=y")
+    assert done.code == 2
+    assert done.stderr == 'error: no option "--wher"\nhint: did you mean "--where"?\n'
+
+
+class Plugin:
+    """A distribution on the path, made of plain files."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def add(self, name: str, source: str, help_line: str = "") -> "Plugin":
+        package_dir = self.folder / f"{name}_plugin"
+        package_dir.mkdir(parents=True)
+        (package_dir / "__init__.py").write_text(source)
+        if help_line:
+            (package_dir / "mngr-plugin.txt").write_text(f"{name}: {help_line}\n")
+        info = self.folder / f"{name}_dist-1.0.dist-info"
+        info.mkdir()
+        (info / "entry_points.txt").write_text(f"[mngr.commands]\n{name} = {name}_plugin:command\n")
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}-dist\nVersion: 1.0\n")
+        return self
+
+
+@pytest.mark.accept("K12")
+def test_help_tells_of_a_plugin_without_importing_it(mngr: Mngr, tmp_path: Path) -> None:
+    plugins = Plugin(tmp_path / "p").add("greet", "raise SystemExit('imported')", "says \x1b[31mhello")
+    done = mngr.ok("--help", PYTHONPATH=str(plugins.folder))
+    assert re.search(r"From plugins:\n  greet +says \?\[31mhello", done.stdout)
+
+
+@pytest.mark.accept("K12")
+def test_a_plugin_command_runs_and_its_code_is_ours(mngr: Mngr, tmp_path: Path) -> None:
+    source = "import click\n@click.command()\ndef command():\n    click.echo('hello')\n    return 8\n"
+    plugins = Plugin(tmp_path / "p").add("greet", source, "says hello")
+    done = mngr("greet", PYTHONPATH=str(plugins.folder))
+    assert (done.code, done.stdout) == (8, "hello\n")
+
+
+@pytest.mark.accept("K12")
+@pytest.mark.parametrize("source", ["import nothing_of_this_name", "command = 3", "1 / 0"])
+def test_a_broken_plugin_is_named_and_the_rest_works(mngr: Mngr, tmp_path: Path, source: str) -> None:
+    plugins = Plugin(tmp_path / "p").add("greet", source)
+    done = mngr("greet", PYTHONPATH=str(plugins.folder))
+    assert done.code == 1
+    assert 'plugin "greet-dist" is broken' in done.stderr
+    assert "Traceback" not in done.stderr
+    assert mngr("list", PYTHONPATH=str(plugins.folder)).code == 0
+    listed = mngr("plugin", "list", "--json", PYTHONPATH=str(plugins.folder))
+    if source != "command = 3":
+        assert listed.code == 1
+        assert "is broken" in listed.json[0]["problem"]
