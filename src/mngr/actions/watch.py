@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterator
 
 from mngr.actions.manager import Manager
+from mngr.actions.notify import notify
 from mngr.actions.rows import Row, look_at
 from mngr.hosts.protocol import Host, shares_files
 from mngr.store.paths import HostPaths
@@ -24,7 +25,9 @@ def watch(host: Host, manager: Manager, *, deadline: float | None = None) -> Ite
     bell = _Bell(host)
     while True:
         bell.note()
-        yield look_at(host, manager)
+        rows = look_at(host, manager)
+        notify(rows, manager)
+        yield rows
         left = float("inf") if deadline is None else deadline - time.monotonic()
         if left <= 0:
             return

@@ -6,7 +6,8 @@ import time
 from collections.abc import Callable, Sequence
 
 from mngr.actions.filter import Filter
-from mngr.actions.list import Listing, list_agents
+from mngr.actions.list import Listing, look_and_list
+from mngr.actions.notify import notify
 from mngr.cli.call import Call
 from mngr.cli.render import put
 from mngr.cli.screen import columns, visible, wants_colour
@@ -28,7 +29,9 @@ def watch_agents(call: Call, filter: Filter, choose: Choose) -> int:
     bell = HostPaths(call.manager.host_dir).bell
     while True:
         before = _stamp(bell)
-        agents = choose(list_agents(filter, manager=call.manager))
+        listing, rows = look_and_list(filter, manager=call.manager)
+        notify(rows.values(), call.manager)
+        agents = choose(listing)
         now = {agent.id: agent for agent in agents}
         if on_terminal:
             if now != shown:
