@@ -1,7 +1,7 @@
 """The terminal recorder: raw bytes by tmux's own pipe, one time index per host, an asciicast when read."""
 
 import codecs
-import hashlib
+import zlib
 
 import msgspec
 from msgspec import Struct
@@ -67,7 +67,7 @@ def ensure_index_writer(paths: HostPaths) -> str:
     nothing here ever fails.
     """
     text = _writer(paths)
-    file = f"{paths.tmux}/mngr-{hashlib.sha256(text.encode()).hexdigest()[:8]}.index"
+    file = f"{paths.tmux}/mngr-{zlib.crc32(text.encode()):08x}.index"
     detach = (
         "if command -v setsid >/dev/null 2>&1; then exec setsid sh {0}; else trap '' HUP; exec sh {0}; fi"
     )

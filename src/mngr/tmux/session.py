@@ -120,7 +120,7 @@ while [ "$n" -lt 30 ] && [ "$calm" -lt 2 ] && [ ! -e "$D/exit.json" ]; do
   case $state in Z*|X*|'') [ -d /proc/self ] && [ "$gone" -lt 200 ] && n=$((n - 1)) && gone=$((gone + 1)) ;; esac
   # tmux now and then misses the death of a child that ends at once; the end of another one wakes it.
   case $state$((gone % 5)) in Z*0) TMUX_SH run-shell -b : ;; esac
-  n=$((n + 1)); sleep 0.01
+  n=$((n + 1)); [ "$calm" -ge 2 ] || sleep 0.01
 done
 """.replace("TMUX_SH", tmux_sh(paths))
 

@@ -1,7 +1,6 @@
 """A git worktree of the source repository: cheap, and its branch is visible there at once."""
 
 import os
-import random
 import time
 
 from mngr import process
@@ -109,7 +108,7 @@ def _add(source: Source, work_dir: str, wanted: str) -> tuple[str, tuple[str, ..
             _undo_add(source, work_dir, branch)
         if not any(sign in done.stderr for sign in _RACES):
             break
-        time.sleep(random.uniform(0.01, 0.05) * attempt)
+        time.sleep((0.01 + os.urandom(1)[0] / 6400) * attempt)
     raise failed(
         f"cannot add a worktree at {work_dir}", done, "nothing was left behind; is the place writable?"
     )
