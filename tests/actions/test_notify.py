@@ -10,12 +10,14 @@ from tests.support.world import PATIENCE_S, World
 def test_each_waiting_is_told_once_however_many_watch(tmp_path: Path) -> None:
     world = World(tmp_path)
     told = tmp_path / "told"
-    override = f"notify.command=sh -c 'echo \"$MNGR_AGENT_NAME: $1\" >>\"{told}\"' x"
+    override = f'notify.command=sh -c \'echo "$MNGR_AGENT_NAME: $1" >>"{told}"\' x'
     manager = Manager(str(world.repo), world.env, [override])
     try:
         mngr.create("foo", type="scripted", transfer="none", message="one", manager=manager)
         for _ in range(2):
-            assert [each.reached for each in mngr.wait("foo", timeout_s=PATIENCE_S, manager=manager)] == [True]
+            assert [each.reached for each in mngr.wait("foo", timeout_s=PATIENCE_S, manager=manager)] == [
+                True
+            ]
         assert told.read_text() == "foo: foo waits: end of turn\n"
         mngr.message("foo", "two", manager=manager)
         list(mngr.wait("foo", timeout_s=PATIENCE_S, manager=manager))

@@ -93,6 +93,18 @@ fi
     return f"{drop if taken.commit else ''}rm -rf {quote(snapshot_dir(host, taken.name))}\n"
 
 
+def keep_commit_script(host: Host, work_dir: str, ref: str) -> str:
+    """Shell lines that put the commits and uncommitted work of a repository into our store and print where."""
+    return f"""umask 077
+all={quote(HostPaths(host.dir).snapshots)}
+cd -- {quote(work_dir)} && [ -d .git ] && git rev-parse --git-dir >/dev/null 2>&1 || exit 0
+commit=$({snapshot_commit_script(work_dir)})
+[ -n "$commit" ] || exit 0
+{_into_store(quote(ref))}
+echo "$repository"
+"""
+
+
 def _claim(name: str, is_auto_named: bool) -> str:
     if not is_auto_named:
         return f"""name={quote(name)}
@@ -118,7 +130,6 @@ def _has_git(spec: AgentSpec) -> str:
 def _take_commit(spec: AgentSpec) -> str:
     """A worktree's commit lives in its repository; a repository that goes with the agent hands it to our store."""
     ref = f"refs/mngr/snapshots/{spec.id}/"
-    push = "git -c push.followTags=false -c push.gpgSign=false push -q --no-verify"
     return f"""{NEEDS_GIT}
 commit=$({snapshot_commit_script(spec.work_dir)})
 head=$(git rev-parse -q --verify 'HEAD^{{commit}}' || :)
@@ -126,15 +137,22 @@ branch=$(git symbolic-ref -q HEAD || :)
 repository=$(git rev-parse --path-format=absolute --git-common-dir)
 case $repository in
   "$(pwd -P)"/*) [ {int(spec.owns_work_dir)} = 0 ] || {{
-    form=$(git rev-parse --show-object-format)
-    repository=$all/store-$form.git
-    [ -d "$repository" ] || git init -q --bare --template= --object-format="$form" "$repository"
-    git --git-dir="$repository" config receive.shallowUpdate true
-    [ -z "$commit" ] || {push} "$repository" "$commit:{ref}$name"
+{_into_store(f'"{ref}$name"')}
   }} ;;
 esac
 [ -z "$commit" ] || git --git-dir="$repository" update-ref "{ref}$name" "$commit"
 """
+
+
+def _into_store(ref: str) -> str:
+    """Shell lines that copy `$commit` into the host's store, made if missing, and set `$repository` to it."""
+    push = "git -c push.followTags=false -c push.gpgSign=false push -q --no-verify"
+    return f"""form=$(git rev-parse --show-object-format)
+repository=$all/store-$form.git
+mkdir -p "$all"
+[ -d "$repository" ] || git init -q --bare --template= --object-format="$form" "$repository"
+git --git-dir="$repository" config receive.shallowUpdate true
+[ -z "$commit" ] || {push} "$repository" "$commit:"{ref}"""
 
 
 def _put_back_commit(spec: AgentSpec, taken: Taken) -> str:

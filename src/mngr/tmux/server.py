@@ -105,7 +105,7 @@ def end_if_empty(paths: HostPaths) -> str:
     return f"""\
 {lock_shell(_lock(paths))}
 {_LIVES}
-mngr_take 20 || exit 1
+[ ! -d {quote(paths.tmux)} ] || mngr_take 20 || exit 1
 server=$({tmux_sh(paths)} display-message -p '#{{pid}}' 2>/dev/null)
 if [ -n "$server" ]; then
   {tmux_sh(paths)} if-shell -F '#{{S:x}}' '' kill-server >/dev/null 2>&1
@@ -114,7 +114,7 @@ if [ -n "$server" ]; then
     n=$((n + 1)); sleep 0.01
   done
 fi
-mngr_drop
+[ ! -d {quote(paths.tmux)} ] || mngr_drop
 """
 
 

@@ -1,0 +1,221 @@
+"""`gc`: finds and removes what has no owner. Never acts where a listing failed, nor on a row that is only damaged."""
+
+import os
+import time
+from collections.abc import Sequence
+
+import msgspec
+from msgspec import Struct
+
+from mngr.actions import claim
+from mngr.actions.destroy import source_of
+from mngr.actions.heritage import PRIVATE_REFS
+from mngr.actions.litter import AGENT_DIR, NAME, SESSION, SOCKET, WORK, Litter, look_for_litter
+from mngr.actions.manager import Manager, default_manager
+from mngr.actions.orphan import remove_orphan, when_unused
+from mngr.actions.rows import Row, is_creator_alive, look_at, look_everywhere
+from mngr.errors import MngrError
+from mngr.hosts.protocol import Host, shares_files
+from mngr.model.agent import AgentSpec, AgentState
+from mngr.model.host import HostRef, HostState
+from mngr.store.paths import HostPaths
+from mngr.store.script import READ_AND_RUN, encode, quote
+from mngr.tmux.lock import lock_shell
+from mngr.tmux.server import tmux_sh
+from mngr.transfer.discard import discard
+from mngr.transfer.git import git
+from mngr.transfer.protocol import Sent
+
+CREATION, REF = "creation", "ref"
+# Longer than the launch of an agent takes: until then a start without a process id may still get one.
+_LAUNCH_S = 60
+_REF_AGE_S = 3600
+# What may still run, before the directories it runs in.
+_FIRST = (SESSION, AGENT_DIR, CREATION)
+_WHY = {
+    CREATION: "its creation was interrupted",
+    WORK: "no agent works there",
+    NAME: "no agent has it",
+    AGENT_DIR: "it has held no agent for an hour",
+    SESSION: "its agent is gone",
+    SOCKET: "no tmux server answers",
+    REF: "left by a clone that was interrupted",
+}
+
+
+class Garbage(Struct, frozen=True):
+    """A thing without an owner: what it is, why it is none, and on which host."""
+
+    kind: str
+    what: str
+    why: str
+    host: HostRef = HostRef()
+    agent_id: str = ""
+
+
+def find_garbage(*, manager: Manager | None = None) -> list[Garbage]:
+    """What `remove_garbage` would remove, on every host that answers; changes nothing."""
+    manager = default_manager(manager)
+    return [item for host in _hosts(manager) for item in garbage_on(host, manager)]
+
+
+def remove_garbage(items: Sequence[Garbage], *, manager: Manager | None = None) -> list[str]:
+    """Removes what is still garbage now, and says what was kept. Raises when something could not be removed."""
+    manager = default_manager(manager)
+    notes: list[str] = []
+    failed: list[MngrError] = []
+    for host in _hosts(manager):
+        rows = {row.agent.id: row for row in look_at(host, manager)}
+        now = {_key(item): item for item in garbage_on(host, manager)}
+        still = [now[_key(item)] for item in items if _key(item) in now]
+        for item in sorted(still, key=lambda item: item.kind not in _FIRST):
+            try:
+                notes += _remove(item, host, rows, manager)
+            except MngrError as error:
+                failed.append(error)
+    if failed:
+        raise MngrError(
+            f"{len(failed)} of {len(items)} could not be removed: {failed[0].message}", hint=failed[0].hint
+        )
+    return notes
+
+
+def garbage_on(host: Host, manager: Manager) -> list[Garbage]:
+    """The garbage of one host: litter first, rows after, so that an agent made meanwhile is seen."""
+    litter = look_for_litter(host)
+    rows = look_at(host, manager)
+    ref = HostRef(host.name, host.provider)
+    found = [
+        Garbage(CREATION, row.agent.name, _WHY[CREATION], ref, row.agent.id)
+        for row in rows
+        if is_interrupted(row)
+    ]
+    found += [
+        Garbage(item.kind, item.what, _WHY.get(item.kind, "nobody uses it any more"), ref, item.agent_id)
+        for item in litter
+        if not _is_owned(item, rows)
+    ]
+    return found + (_private_refs(rows, ref) if shares_files(host) else [])
+
+
+def is_interrupted(row: Row) -> bool:
+    """Whether the agent was never finished and nobody is finishing it."""
+    folded = row.evidence.folded
+    if row.evidence.spec is None or folded.created or row.agent.state != AgentState.UNKNOWN:
+        return False
+    if is_creator_alive(row.evidence.spec, row.now) or row.evidence.alive or row.evidence.pane:
+        return False
+    return folded.started_at is None or row.now - folded.started_at > _LAUNCH_S
+
+
+def _hosts(manager: Manager) -> list[Host]:
+    """Hosts whose listing worked."""
+    hosts: list[Host] = []
+    for look in look_everywhere(manager):
+        if look.warning:
+            manager.warn(f"left alone: {look.warning}")
+        elif look.ref.state == HostState.RUNNING:
+            hosts.append(manager.provider(look.ref.provider).open(look.ref.name))
+    return hosts
+
+
+def _key(item: Garbage) -> tuple[str, ...]:
+    return (item.host.provider, item.host.name, item.kind, item.what, item.agent_id)
+
+
+def _is_owned(item: Litter, rows: Sequence[Row]) -> bool:
+    if item.kind != WORK:
+        return False
+    for row in rows:
+        spec = row.evidence.spec
+        if spec is None:
+            # Its record is unreadable, but a work dir's name ends in the start of its agent's id.
+            if item.what.endswith(f"-{row.agent.id[6:12]}"):
+                return True
+        elif (spec.work_dir + "/").startswith(item.what + "/"):
+            return True
+    return False
+
+
+def _private_refs(rows: Sequence[Row], ref: HostRef) -> list[Garbage]:
+    specs = {row.evidence.spec.source: row.evidence.spec for row in rows if row.evidence.spec}
+    found = []
+    for spec in specs.values():
+        source = source_of(spec)
+        if not source or not source.common_dir:
+            continue
+        listed = git(source.common_dir, "for-each-ref", "--format=%(refname)", PRIVATE_REFS).text.split()
+        for name in listed:
+            made_at = name.removeprefix(f"{PRIVATE_REFS}/").partition("-")[0]
+            if made_at.isdigit() and time.time() - int(made_at) > _REF_AGE_S:
+                found.append(Garbage(REF, f"{source.common_dir} {name}", _WHY[REF], ref))
+    return found
+
+
+def _remove(item: Garbage, host: Host, rows: dict[str, Row], manager: Manager) -> tuple[str, ...]:
+    if item.kind == CREATION:
+        return _remove_creation(rows[item.agent_id], manager)
+    if item.kind == WORK:
+        return remove_orphan(host, item.what)
+    if item.kind in (SESSION, AGENT_DIR):
+        _end(host, item)
+    paths = HostPaths(host.dir)
+    if item.kind == NAME:
+        script = f"""owner=; {{ read -r owner <{quote(item.what)}; }} 2>/dev/null
+[ "$owner" = {quote(item.agent_id)} ] || exit 0
+if [ -n "$owner" ] && [ -d {quote(paths.agents)}/"$owner" ]; then exit 0; fi
+rm -f {quote(item.what)}
+"""
+    elif item.kind == SOCKET:
+        script = f"""{lock_shell(f"{paths.tmux}/lock")}
+mngr_take 5 || exit 0
+{tmux_sh(paths)} show-options -s exit-empty >/dev/null 2>&1 || rm -f {quote(item.what)}
+mngr_drop
+"""
+    elif item.kind == REF:
+        repository, _, name = item.what.rpartition(" ")
+        git(repository, "update-ref", "-d", name).check(f"removing {name}")
+        return ()
+    else:
+        script = f"rm -rf {quote(item.what)}" if item.kind != SESSION else ":"
+    host.run(READ_AND_RUN, stdin=encode(script), timeout_s=600).check(f"removing {item.what}")
+    return ()
+
+
+def _remove_creation(row: Row, manager: Manager) -> tuple[str, ...]:
+    """Takes back every step of a creation whose process is gone, and waits for what it left running."""
+    spec, host = row.spec, row.host
+    claim.end_session(host, spec)
+    if _is_inside(spec, host):
+        when_unused(host, spec.work_dir)
+    sent = _what_was_sent(spec, host)
+    notes = discard(host, sent, source_of(spec), spec.transfer) if sent else ()
+    claim.release(host, spec)
+    if spec.owns_host and not look_at(host, manager):
+        manager.provider(host.provider).destroy(host.name)
+    return notes
+
+
+def _what_was_sent(spec: AgentSpec, host: Host) -> Sent | None:
+    """What the transfer made, as far as it came; None when it made nothing that is surely ours."""
+    sent = Sent(spec.work_dir, "", spec.base_commit, owns_work_dir=spec.owns_work_dir)
+    if spec.transfer != "worktree":
+        return sent if spec.owns_work_dir else None
+    if not os.path.lexists(os.path.join(spec.work_dir, ".git")):
+        return sent if _is_inside(spec, host) else None
+    said = git(spec.work_dir, "rev-parse", "--abbrev-ref", "HEAD").text.strip()
+    number = said.removeprefix(spec.branch)
+    if said.startswith(spec.branch) and (not number or number.removeprefix("-").isdigit()):
+        return msgspec.structs.replace(sent, branch=said, owns_branch=True)
+    return sent if _is_inside(spec, host) else None
+
+
+def _is_inside(spec: AgentSpec, host: Host) -> bool:
+    return spec.work_dir.startswith(HostPaths(host.dir).work + "/")
+
+
+def _end(host: Host, item: Garbage) -> None:
+    """Ends what still runs for an agent that is no more."""
+    name = item.what if item.kind == SESSION else ""
+    gone = AgentSpec(item.agent_id, name, "", (), "", 0.0, prefix="")
+    claim.end_session(host, gone)

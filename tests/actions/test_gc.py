@@ -1,0 +1,291 @@
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from tests.actions.world import World, processes_of
+
+from mngr import process
+from mngr.actions.create import create
+from mngr.actions.destroy import destroy
+from mngr.actions.gc import Garbage, find_garbage, remove_garbage
+from mngr.actions.list import list_agents
+from mngr.actions.manager import Manager
+from mngr.errors import MngrError, UnreachableError
+from mngr.hosts.local import LocalProvider
+from mngr.model.host import HostRef
+from mngr.tmux.server import tmux
+
+pytestmark = pytest.mark.accept("K1")
+
+# Creates an agent and dies at the n-th process it starts: right after starting it, or once it has ended.
+_CREATE_AND_DIE = """
+import os, signal, sys
+from mngr import process
+from mngr.actions.create import create
+
+when, at, transfer, setup = sys.argv[1], int(sys.argv[2]), sys.argv[3], sys.argv[4]
+step, count = getattr(process, when), 0
+
+def dying(*arguments, **options):
+    global count
+    result = step(*arguments, **options)
+    count += 1
+    if count == at:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return result
+
+setattr(process, when, dying)
+create("foo", args=("sleep", "1000"), transfer=transfer, setup=setup)
+"""
+
+
+def _create_and_die(world: World, when: str, at: int, transfer: str, setup: str = "") -> int:
+    argv = (sys.executable, "-c", _CREATE_AND_DIE, when, str(at), transfer, setup)
+    env = {**world.env, "PYTHONPATH": os.pathsep.join(sys.path), "GIT_CONFIG_NOSYSTEM": "1"}
+    return process.run(argv, cwd=str(world.repo), env=process.OnlyEnv(env)).code
+
+
+def _gc(world: World) -> list[str]:
+    """Collects until nothing is found: what a killed process had started may finish in between."""
+    notes: list[str] = []
+    for _ in range(3):
+        found = find_garbage(manager=world.manager)
+        if not found:
+            break
+        notes += remove_garbage(found, manager=world.manager)
+    assert find_garbage(manager=world.manager) == []
+    return notes
+
+
+def _left(world: World) -> list[str]:
+    """Everything a creation makes, wherever it is."""
+    left = [*world.worktrees(), *world.sessions(), *(world.refs() - {"refs/heads/main"})]
+    for folder in ("agents", "names", "work", "made", "tmp"):
+        path = f"{world.host_dir}/{folder}"
+        left += [f"{path}/{name}" for name in os.listdir(path)] if os.path.isdir(path) else []
+    return left
+
+
+def _age(path: Path | str, seconds: float) -> None:
+    then = time.time() - seconds
+    os.utime(path, (then, then))
+
+
+@pytest.mark.slow
+@pytest.mark.accept("K4")
+@pytest.mark.parametrize("transfer", ["worktree", "mirror", "copy"])
+@pytest.mark.parametrize("when", ["_spawn", "_finish"])
+def test_a_create_killed_at_any_step_is_removed_without_a_trace(
+    world: World, transfer: str, when: str
+) -> None:
+    killed = 0
+    for at in range(1, 40):
+        code = _create_and_die(world, when, at, transfer)
+        if code == 0:
+            break
+        assert code == 128 + signal.SIGKILL
+        killed += 1
+        _gc(world)
+        agents = list_agents(manager=world.manager).agents
+        assert [agent.state for agent in agents] in ([], ["RUNNING"]), (at, agents)
+        destroy(list(agents), manager=world.manager)
+        assert _left(world) == [], at
+    assert killed >= 5
+    destroy("foo", manager=world.manager)
+
+
+@pytest.mark.accept("K4", "K5")
+def test_what_a_killed_create_left_running_is_ended(world: World) -> None:
+    setup = "setsid sleep 1001 & kill -KILL $PPID; exec sleep 1000"
+    assert _create_and_die(world, "_spawn", 0, "worktree", setup) == 128 + signal.SIGKILL
+    world.eventually(lambda: len(_running(world, "sleep 100")) == 2)
+    _gc(world)
+    assert not _running(world, "sleep 100")
+    assert _left(world) == []
+
+
+def _running(world: World, words: str) -> list[str]:
+    return [line for line in processes_of(world.host_dir) if words in line]
+
+
+def test_a_creation_that_goes_on_and_a_finished_agent_are_left_alone(world: World) -> None:
+    script = "touch ready; until [ -e go ]; do sleep 0.02; done"
+    argv = (sys.executable, "-c", _CREATE_AND_DIE, "_spawn", "0", "worktree", script)
+    env = {**world.env, "PYTHONPATH": os.pathsep.join(sys.path)}
+    creating = process.stream(argv, cwd=str(world.repo), env=process.OnlyEnv(env))
+    try:
+        world.eventually(lambda: any(Path(path, "ready").exists() for path in world.worktrees()))
+        assert world.state("foo") == "CREATING"
+        assert find_garbage(manager=world.manager) == []
+        Path(world.worktrees()[0], "go").touch()
+        assert creating.wait(20) == 0
+    finally:
+        creating.kill()
+    assert find_garbage(manager=world.manager) == []
+    assert world.state("foo") == "RUNNING"
+
+
+def test_an_interrupted_creation_says_so_and_a_dry_look_changes_nothing(world: World) -> None:
+    assert _create_and_die(world, "_finish", 5, "worktree")
+    before = _left(world)
+    found = find_garbage(manager=world.manager)
+    assert [(item.kind, item.what, item.why) for item in found] == [
+        ("creation", "foo", "its creation was interrupted")
+    ]
+    assert _left(world) == before != []
+    _gc(world)
+
+
+def test_destroy_removes_an_interrupted_creation_too(world: World) -> None:
+    assert _create_and_die(world, "_finish", 5, "worktree")
+    destroy("foo", manager=world.manager)
+    assert _left(world) == []
+
+
+def test_an_orphaned_worktree_goes_and_its_work_becomes_branches(world: World) -> None:
+    foo = world.create("foo")
+    head = world.commit(foo.work_dir, "new", "x\n")
+    Path(foo.work_dir, "dirty").write_text("d\n")
+    bar = world.create("bar")
+    for agent in (foo, bar):
+        process.run(("rm", "-rf", world.own(agent).dir))
+    kinds = sorted(item.kind for item in find_garbage(manager=world.manager))
+    assert kinds == ["name", "name", "session", "session", "work dir", "work dir"]
+    notes = _gc(world)
+    assert world.branches() == {"main", "mngr/foo-uncommitted"}
+    assert world.git(world.repo, "rev-parse", "mngr/foo-uncommitted^") == head
+    assert world.git(world.repo, "show", "mngr/foo-uncommitted:dirty") == "d"
+    assert any("mngr/foo" in note for note in notes)
+    assert (world.worktrees(), world.sessions(), os.listdir(world.paths.names)) == ([], set(), [])
+    assert not _running(world, "sleep")
+
+
+def test_the_commits_of_an_orphaned_repository_are_kept(world: World) -> None:
+    foo = world.create("foo", transfer="mirror")
+    head = world.commit(foo.work_dir, "new", "x\n")
+    process.run(("rm", "-rf", world.own(foo).dir))
+    notes = _gc(world)
+    assert not os.path.exists(foo.work_dir)
+    ref = f"refs/mngr/lost/{os.path.basename(foo.work_dir)}"
+    assert ref in " ".join(notes)
+    assert world.git(f"{world.paths.snapshots}/store-sha1.git", "rev-parse", ref) == head
+
+
+def test_a_damaged_record_is_a_row_and_never_garbage(world: World) -> None:
+    foo = world.create("foo")
+    spec = Path(world.own(foo).spec)
+    text = spec.read_text()
+    for damage in ("", text[:40], "[]"):
+        spec.write_text(damage)
+        _age(world.own(foo).dir, 7200)
+        assert find_garbage(manager=world.manager) == []
+        assert list_agents(manager=world.manager).agents[0].state == "UNKNOWN"
+    spec.write_text(text)
+
+
+def test_old_leftovers_go_and_fresh_ones_stay(world: World) -> None:
+    foo = world.create("foo")
+    host_dir = Path(world.host_dir)
+    old_files = [
+        host_dir / "bell.123",
+        host_dir / "agents" / foo.id / "run.sh.new.77",
+        host_dir / "config.toml.new.5.ab",
+    ]
+    old_dirs = [
+        host_dir / "agents" / ("agent-" + "0" * 32),
+        host_dir / "snapshots" / "half",
+        host_dir / "tmp" / "x.git",
+    ]
+    lock = host_dir / "tmux" / "other.d"
+    for path in (*old_dirs, lock):
+        path.mkdir(parents=True)
+    (lock / "pid").write_text("999999999\n")
+    for path in old_files:
+        path.touch()
+    (host_dir / "names" / "ghost").write_text("agent-" + "1" * 32 + "\n")
+    assert [item.kind for item in find_garbage(manager=world.manager)] == ["name"]
+    outbox = Path(world.own(foo).outbox, "mine.new.1")
+    outbox.touch()
+    for path in (*old_files, *old_dirs, lock, outbox):
+        _age(path, 7200)
+    found = {item.what for item in find_garbage(manager=world.manager)}
+    assert found == {str(path) for path in (*old_files, *old_dirs, lock, host_dir / "names" / "ghost")}
+    _gc(world)
+    assert not any(path.exists() for path in (*old_files, *old_dirs, lock))
+    assert (outbox.exists(), world.state("foo")) == (True, "RUNNING")
+
+
+def test_a_dead_socket_goes_and_a_living_one_stays(world: World) -> None:
+    world.create("foo")
+    assert find_garbage(manager=world.manager) == []
+    pid = process.run(tmux(world.paths, "display-message", "-p", "#{pid}")).text.strip()
+    os.kill(int(pid), signal.SIGKILL)
+    world.eventually(
+        lambda: not Path(f"/proc/{pid}").exists() or "Z" in Path(f"/proc/{pid}/stat").read_text()
+    )
+    assert [item.kind for item in find_garbage(manager=world.manager)] == ["socket"]
+    _gc(world)
+    assert not os.path.exists(world.paths.socket)
+    assert world.names() == ["foo"]
+
+
+def test_refs_of_an_interrupted_clone_go_after_an_hour(world: World) -> None:
+    world.create("foo")
+    head = world.git(world.repo, "rev-parse", "HEAD")
+    fresh, old = (
+        f"refs/mngr/clone/{int(time.time())}-1-aa/head",
+        f"refs/mngr/clone/{int(time.time()) - 7200}-1-aa/head",
+    )
+    for ref in (fresh, old):
+        world.git(world.repo, "update-ref", ref, head)
+    assert [item.kind for item in find_garbage(manager=world.manager)] == ["ref"]
+    _gc(world)
+    assert {ref for ref in world.refs() if "clone" in ref} == {fresh}
+
+
+def test_what_is_no_garbage_any_more_is_not_removed(world: World) -> None:
+    foo = world.create("foo")
+    claims = [
+        Garbage("work dir", foo.work_dir, "no agent works there"),
+        Garbage("name", world.paths.name("foo"), "no agent has it", agent_id=foo.id),
+        Garbage("creation", "foo", "its creation was interrupted", agent_id=foo.id),
+        Garbage("temporary file", str(world.repo), "nobody uses it"),
+    ]
+    remove_garbage(claims, manager=world.manager)
+    assert (world.state("foo"), os.path.isdir(foo.work_dir), world.repo.exists()) == ("RUNNING", True, True)
+
+
+def test_a_directory_in_use_is_kept_and_named(world: World) -> None:
+    orphan = Path(world.paths.work, "stray")
+    orphan.mkdir(parents=True)
+    user = process.stream(("sleep", "1000"), cwd=str(orphan))
+    try:
+        with pytest.raises(MngrError, match="in use by processes"):
+            remove_garbage(find_garbage(manager=world.manager), manager=world.manager)
+        assert orphan.exists()
+    finally:
+        user.kill()
+    _gc(world)
+    assert not orphan.exists()
+
+
+class _Silent(LocalProvider):
+    """A provider whose listing fails."""
+
+    name = "silent"
+
+    def hosts(self) -> list[HostRef]:
+        raise UnreachableError("nobody answers")
+
+
+def test_a_provider_whose_listing_fails_is_left_alone(world: World) -> None:
+    create("foo", args=("sleep", "1000"), manager=world.manager)
+    Path(world.paths.work, "stray").mkdir()
+    manager = Manager(cwd=str(world.repo), env=world.env, providers={"local": _Silent(world.host_dir)})
+    assert find_garbage(manager=manager) == []
+    assert "nobody answers" in " ".join(manager.warnings)
+    assert Path(world.paths.work, "stray").exists()
+    _gc(world)
