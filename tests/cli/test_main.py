@@ -122,6 +122,12 @@ def test_a_wrong_option_names_the_nearest(mngr: Mngr) -> None:
     assert done.stderr == 'error: no option "--wher"\nhint: did you mean "--where"?\n'
 
 
+def test_an_option_before_the_command_is_told_its_place(mngr: Mngr) -> None:
+    done = mngr("--json", "list")
+    assert done.code == 2
+    assert "hint: options come after the command" in done.stderr
+
+
 class Plugin:
     """A distribution on the path, made of plain files."""
 

@@ -47,6 +47,8 @@ def test_filters_and_all_choose(three: Mngr) -> None:
     assert three("stop", "--all", "a").code == 2
     assert three("stop", "--where", "nmae=a").code == 2
     three.ok("stop", "--all")
+    nobody = three.ok("stop", "--label", "nobody")
+    assert (nobody.stdout, nobody.stderr) == ("", "No agent matches\n")
     assert set(states(three).values()) == {"STOPPED"}
 
 

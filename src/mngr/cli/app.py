@@ -89,7 +89,10 @@ def run(words: list[str]) -> int:
     own = words[: words.index("--")] if "--" in words else words
     debug = bool(os.environ.get("MNGR_DEBUG")) or "-v" in own or "--verbose" in own
 
-    def work() -> Any:
-        return app.main(words, prog_name="mngr", standalone_mode=False)
+    return guarded(lambda: answer(words), debug=debug)
 
-    return guarded(work, debug=debug)
+
+def answer(words: list[str]) -> Any:
+    """Finds the command and runs it; errors leave as they are, which click's own `main` would not let them."""
+    with app.make_context("mngr", list(words)) as context:
+        return app.invoke(context)

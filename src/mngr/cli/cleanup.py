@@ -1,5 +1,7 @@
 """`mngr cleanup`."""
 
+from collections.abc import Iterator
+
 import click
 
 from mngr.actions.cleanup import choose
@@ -7,17 +9,15 @@ from mngr.actions.destroy import destroy_rows
 from mngr.actions.filter import Filter
 from mngr.actions.rows import Row
 from mngr.actions.stop import stop_rows
-from mngr.actions.targets import resolve
 from mngr.cli.call import Call
 from mngr.cli.changes import change_text
 from mngr.cli.confirm import confirm
 from mngr.cli.options import Chosen, dry_run_option, duration, with_filters, yes_option
 from mngr.cli.outcome import report
 from mngr.cli.screen import visible
-from mngr.cli.stdin import Item
-from mngr.cli.targets import changes_of, outcome_of
+from mngr.cli.targets import changes_of, do_together
 from mngr.cli.verb import verb
-from mngr.errors import UsageError
+from mngr.errors import MngrError, UsageError
 from mngr.model.agent import Change
 
 
@@ -60,37 +60,25 @@ def command(
     call.output.check(Change)
     if only_stop and wants_destroy:
         raise UsageError("--stop and --destroy are two things", hint="choose one")
-    if filter.is_empty and not older_than_s and not idle_for_s:
-        raise UsageError(
-            "which agents?", hint="give a filter, --older-than or --idle-for; all: mngr destroy --all"
-        )
     agents = choose(filter.check(), older_than_s, idle_for_s, manager=call.manager)
     doing = "stop" if only_stop else "destroy"
-    if not agents:
-        call.output.note("No agent matches")
-    elif not dry_run:
+    if agents and not dry_run:
         confirm(f"{doing} {', '.join(agent.name for agent in agents)}?", yes=yes)
-    rows = list(resolve(call.manager, [agent.id for agent in agents]).rows) if agents else []
-    done = (
-        [(row, Change(row.agent, False, (f"would {doing}",))) for row in rows]
-        if dry_run
-        else _act(call, rows, only_stop)
-    )
+    chosen = Chosen(tuple(agent.id for agent in agents))
+    work = stop_rows if only_stop else destroy_rows
+
+    def act(rows: list[Row]) -> Iterator[tuple[Row, Change | MngrError]]:
+        if dry_run:
+            return ((row, Change(row.agent, changed=False, notes=(f"would {doing}",))) for row in rows)
+        return changes_of(lambda some: work(some, manager=call.manager), rows)
 
     def told(change: Change) -> str:
         return (
             f"Would {doing} {visible(change.agent.name)}" if dry_run else change_text(_WORDS[doing], change)
         )
 
-    outcomes = (outcome_of(Item(row.agent.name), result) for row, result in done)
+    outcomes = do_together(call, chosen, act) if agents else iter(())
     return report(call, Chosen(filter=filter), outcomes, told)
 
 
 _WORDS = {"stop": "Stopped", "destroy": "Destroyed"}
-
-
-def _act(call: Call, rows: list[Row], only_stop: bool) -> list[tuple[Row, object]]:
-    if not rows:
-        return []
-    work = stop_rows if only_stop else destroy_rows
-    return list(changes_of(lambda some: work(some, manager=call.manager), rows))

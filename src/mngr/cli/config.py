@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 import click
 import msgspec
+from msgspec import Struct
 
 from mngr.cli.call import Call
 from mngr.cli.editor import edit_file
@@ -23,6 +24,21 @@ from mngr.registry import COMMANDS, entries
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+class Setting(Struct, frozen=True):
+    """A value in effect, and where it came from."""
+
+    key: str
+    value: Any
+    source: str
+
+
+class ConfigFile(Struct, frozen=True):
+    """Where a layer is, or would be."""
+
+    path: str
+    exists: bool
+
+
 def with_scope(function: F) -> F:
     """Which file: the user's own, the one a repository commits, or this checkout's."""
     for word, text in reversed(
@@ -32,25 +48,22 @@ def with_scope(function: F) -> F:
             ("local", "This checkout's .mngr/settings.local.toml."),
         )
     ):
-        default = "user" if word == "user" else None
-        click.option(f"--{word}", "scope", flag_value=word, default=default, help=text)(function)
+        click.option(f"--{word}", "scope", flag_value=word, default=None, help=text)(function)
     return function
 
 
 @verb("list", examples="mngr config list\nmngr config list --json")
 def list_command(call: Call) -> int:
     """Every setting in effect, and where it came from."""
-    records = [
-        {"key": key, "value": value, "source": source} for key, value, source in call.manager.config.items()
-    ]
+    call.output.check(Setting)
+    settings = [Setting(*item) for item in call.manager.config.items()]
 
     def human() -> str:
         return "\n".join(
-            visible(f"{record['key']} = {format_value(record['value'])}  # {record['source']}")
-            for record in records
+            visible(f"{one.key} = {format_value(one.value)}  # {one.source}") for one in settings
         )
 
-    call.output.many(records, human)
+    call.output.many(list(settings), human)
     return ExitCode.DONE
 
 
@@ -61,8 +74,11 @@ def get_command(call: Call, *, key: str) -> int:
     value = call.manager.config.get(key)
     if value is None:
         raise MngrError(f'"{key}" is not set', hint="mngr config list shows what is")
-    record = {"key": key, "value": value, "source": call.manager.config.source(key)}
-    call.output.one(record, lambda: visible(value if isinstance(value, str) else format_value(value)))
+    call.output.check(Setting)
+    call.output.one(
+        Setting(key, value, call.manager.config.source(key)),
+        lambda: visible(value if isinstance(value, str) else format_value(value)),
+    )
     return ExitCode.DONE
 
 
@@ -74,9 +90,9 @@ def get_command(call: Call, *, key: str) -> int:
 @click.argument("key")
 @click.argument("value")
 @with_scope
-def set_command(call: Call, *, key: str, value: str, scope: str) -> int:
+def set_command(call: Call, *, key: str, value: str, scope: str | None) -> int:
     """Set a key in a config file; the rest of the file stays as it is, comments too."""
-    _tell(call, set_value(_places(), scope, key, value, tuple(entries(COMMANDS))), "Set")
+    _tell(call, set_value(_places(), scope or "user", key, value, tuple(entries(COMMANDS))), "Set")
     return ExitCode.DONE
 
 
@@ -87,18 +103,18 @@ def set_command(call: Call, *, key: str, value: str, scope: str) -> int:
 )
 @click.argument("key")
 @with_scope
-def unset_command(call: Call, *, key: str, scope: str) -> int:
+def unset_command(call: Call, *, key: str, scope: str | None) -> int:
     """Remove a key from a config file."""
-    _tell(call, unset_value(_places(), scope, key), "Unset")
+    _tell(call, unset_value(_places(), scope or "user", key), "Unset")
     return ExitCode.DONE
 
 
 @verb("edit", uses_config=False, examples="mngr config edit\nmngr config edit --project")
 @with_scope
-def edit_command(call: Call, *, scope: str) -> int:
+def edit_command(call: Call, *, scope: str | None) -> int:
     """Open a config file in $EDITOR, and check it afterwards."""
-    path = file_for(_places(), scope)
-    os.makedirs(os.path.dirname(path), mode=0o700 if scope == "user" else 0o777, exist_ok=True)
+    path = file_for(_places(), scope or "user")
+    os.makedirs(os.path.dirname(path), mode=0o777 if scope in ("project", "local") else 0o700, exist_ok=True)
     edit_file(path)
     loaded = call.manager.config
     call.output.note(f"{visible(path)} is fine: {len(loaded.items())} settings in effect")
@@ -108,12 +124,13 @@ def edit_command(call: Call, *, scope: str) -> int:
 @verb("path", uses_config=False, examples='mngr config path\n$EDITOR "$(mngr config path --project)"')
 @with_scope
 @click.option("--all", "all", is_flag=True, help="Every file that may be a layer, weakest first.")
-def path_command(call: Call, *, scope: str, all: bool) -> int:
+def path_command(call: Call, *, scope: str | None, all: bool) -> int:
     """Print where a config file is, or would be."""
     places = _places()
-    paths = places.files if all else (file_for(places, scope),)
-    records = [{"path": path, "exists": os.path.exists(path)} for path in paths]
-    call.output.many(records, lambda: "\n".join(visible(path) for path in paths))
+    paths = places.files if all else (file_for(places, scope or "user"),)
+    call.output.check(ConfigFile)
+    files = [ConfigFile(path, os.path.exists(path)) for path in paths]
+    call.output.many(list(files), lambda: "\n".join(visible(path) for path in paths))
     return ExitCode.DONE
 
 

@@ -33,7 +33,7 @@ def guarded(work: Callable[[], Any], *, debug: bool) -> int:
         sys.stdout.flush()
     except BrokenPipeError:
         return _leave_quietly()
-    except (KeyboardInterrupt, click.Abort):
+    except KeyboardInterrupt:
         return ExitCode.INTERRUPTED
     except MngrError as error:
         return _report(error)
@@ -108,9 +108,14 @@ def _in_our_words(error: click.UsageError) -> UsageError:
     path = context.command_path if context else "mngr"
     hint = f"see: {path} --help"
     if isinstance(error, click.NoSuchOption) and context:
-        known = [word for param in context.command.params for word in (*param.opts, *param.secondary_opts)]
-        words = [word for word in known if word.startswith("--")]
-        name = error.option_name
-        return UsageError(f'no option "{name}"', hint=did_you_mean(name, words, else_hint=hint))
+        return _no_option(error.option_name, context, hint)
     message = error.format_message().rstrip(".")
     return UsageError(message[:1].lower() + message[1:], hint=hint)
+
+
+def _no_option(name: str, context: click.Context, hint: str) -> UsageError:
+    if context.parent is None:
+        return UsageError(f'no option "{name}"', hint=f"options come after the command: mngr COMMAND {name}")
+    known = [word for param in context.command.params for word in (*param.opts, *param.secondary_opts)]
+    words = [word for word in known if word.startswith("--")]
+    return UsageError(f'no option "{name}"', hint=did_you_mean(name, words, else_hint=hint))

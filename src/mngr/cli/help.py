@@ -35,6 +35,7 @@ def command(ctx: click.Context, _: Call, *, words: tuple[str, ...]) -> int:
     known = [*COMMANDS, *ALIASES, *registry.entries(registry.COMMANDS)]
     if words[0] not in known:
         raise UsageError(f'no help on "{words[0]}"', hint=did_you_mean(words[0], [*known, *topics]))
-    app = ctx.find_root().command
-    app.main([*words, "--help"], prog_name="mngr", standalone_mode=False)
+    root = ctx.find_root().command
+    with root.make_context("mngr", [*words, "--help"]) as context:
+        root.invoke(context)
     return ExitCode.DONE

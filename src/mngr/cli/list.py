@@ -86,7 +86,7 @@ def command(
     if watch:
         from mngr.cli.watch import watch_agents
 
-        return watch_agents(call, filter.check(), shape.agents)
+        return watch_agents(call, filter.check(), lambda listing: shape.agents(_named(listing, names)[0]))
     listing, rows = look_and_list(filter, manager=call.manager)
     listing, missing = _named(listing, names)
     if wants_hosts:

@@ -51,6 +51,8 @@ def report(call: Call, chosen: Chosen, outcomes: Iterable[Outcome], human: Calla
             say(human(outcome.result))
     if output.format == JSON and not streams:
         _document(call, chosen, done)
+    if not done and output.is_human and not streams:
+        output.note("No agent matches")
     return exit_code(done)
 
 

@@ -1,5 +1,7 @@
 """`mngr plugin`."""
 
+from msgspec import Struct
+
 from mngr import registry
 from mngr.cli.call import Call
 from mngr.cli.screen import columns, visible
@@ -8,6 +10,16 @@ from mngr.cli.verb import VerbGroup, verb
 from mngr.errors import ExitCode, MngrError
 
 _EXAMPLES = "mngr plugin list\nmngr plugin list --json"
+
+
+class Addition(Struct, frozen=True):
+    """One thing that a plugin adds; `problem` says why it cannot be loaded."""
+
+    plugin: str
+    kind: str
+    name: str
+    target: str
+    problem: str
 
 
 @verb("list", examples=_EXAMPLES)
@@ -20,26 +32,20 @@ def list_command(call: Call) -> int:
     def human() -> str:
         if not records:
             return "No plugins. A plugin is a Python package with entry points mngr.*"
-        rows = [[visible(record[key]) for key in ("plugin", "kind", "name", "problem")] for record in records]
+        rows = [[visible(one.plugin), one.kind, visible(one.name), visible(one.problem)] for one in records]
         return align([["PLUGIN", "ADDS", "NAME", "PROBLEM"], *rows], columns())
 
     call.output.many(list(records), human)
-    return ExitCode.FAILED if any(record["problem"] for record in records) else ExitCode.DONE
+    return ExitCode.FAILED if any(one.problem for one in records) else ExitCode.DONE
 
 
-def _examined(entry: registry.Entry) -> dict[str, str]:
+def _examined(entry: registry.Entry) -> Addition:
     problem = ""
     try:
         registry.load_entry(entry)
     except MngrError as error:
         problem = error.message
-    return {
-        "plugin": entry.distribution,
-        "kind": registry.what(entry.group),
-        "name": entry.name,
-        "target": entry.target,
-        "problem": problem,
-    }
+    return Addition(entry.distribution, registry.what(entry.group), entry.name, entry.target, problem)
 
 
 command = VerbGroup("plugin", [list_command], help="What plugins add.")
