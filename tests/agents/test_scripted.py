@@ -26,12 +26,13 @@ from mngr.hosts.local import LocalHost
 from mngr.hosts.protocol import Host
 from mngr.model.agent import AgentState, WaitingReason
 from mngr.model.event import Event, decode_event
-from mngr.model.message import Delivery, Usage
+from mngr.model.message import Delivery, Receipt, Usage
 from mngr.process import wait_until
 from mngr.store.fold import Folded
 from mngr.store.paths import HostPaths
 from mngr.store.probe import Evidence, probe_argv, read_probe
-from mngr.tmux.pane import capture, look
+from mngr.tmux.pane import AgentPane, capture, look
+from mngr.tmux.server import tmux
 
 TYPE = ScriptedType()
 
@@ -110,7 +111,8 @@ def test_a_message_sent_as_soon_as_it_is_created_is_not_lost(host: LocalHost) ->
 def test_a_busy_agent_queues_and_takes_it_at_its_next_pause(host: LocalHost) -> None:
     steps = ({"run": "until [ -e go ]; do sleep 0.05; done"}, {"end_turn": True}, {"say": "got {message}"})
     with playing(host, *steps) as agent:
-        assert TYPE.send(agent.pane, b"x" * 65536).status is Delivery.QUEUED
+        receipt = TYPE.send(agent.pane, b"x" * 65536)
+        assert (receipt.status, "next pause" in receipt.why) == (Delivery.QUEUED, True)
         assert taken(agent) == []
         host.write(f"{agent.spec.work_dir}/go", b"")
         assert wait_until(lambda: taken(agent) == [digest(b"x" * 65536)], PATIENCE_S)
@@ -161,8 +163,8 @@ def test_copy_mode_does_not_keep_a_message_from_being_taken(host: LocalHost) -> 
         wait_kind(agent, "turn_ended")
         socket = HostPaths(host.dir).socket
         host.run(("tmux", "-S", socket, "copy-mode", "-t", agent.pane.target)).check("copy mode")
-        assert TYPE.send(agent.pane, b"hello").status is Delivery.DELIVERED
-        assert look(agent.pane).in_copy_mode
+        assert TYPE.send(agent.pane, b"hello\x03\n").status is Delivery.DELIVERED
+        assert taken(agent) == [digest(b"hello\x03\n")]
 
 
 @pytest.mark.accept("K8")
@@ -219,6 +221,49 @@ def test_a_restart_goes_on_after_the_last_finished_step(host: LocalHost) -> None
         assert host.read(f"{agent.spec.work_dir}/log") == b"turn\nturn\nturn\nover\n"
         said = [turn.text for turn in TYPE.transcript(agent.spec, host) if turn.role == "user"]
         assert said == ["one", "two", "three"]
+
+
+@pytest.mark.accept("K1")
+def test_a_clone_goes_on_where_the_original_was_without_its_playbook_file(host: LocalHost) -> None:
+    with playing(host, {"ask": "first?"}, {"ask": "second?"}) as agent:
+        TYPE.send(agent.pane, b"one")
+        assert wait_until(lambda: kinds(agent).count("needs_input") == 2, PATIENCE_S)
+        host.run(("rm", agent.spec.argv[0])).check("removing the playbook")
+        clone = new_spec(TYPE, host, agent.spec.argv)
+        TYPE.copy_conversation(agent.spec, clone, host)
+        start(TYPE, host, clone)
+        try:
+            pane = AgentPane(host, clone.id, clone.session)
+            assert wait_until(lambda: "second?" in capture(pane), PATIENCE_S)
+            assert "first?" not in capture(pane)
+        finally:
+            end(host, clone)
+
+
+@pytest.mark.accept("K8")
+@pytest.mark.slow
+def test_a_hundred_sends_at_a_restless_agent_give_no_wrong_receipt(host: LocalHost) -> None:
+    turn = [{"end_turn": True}, {"sleep": 0.05}, {"permission": "may I?"}, {"run": "true"}, {"flood": 2000}]
+    messages = [f"message {number}\n\x03 ".encode() * 20 for number in range(100)]
+    receipts: dict[bytes, Receipt] = {}
+
+    def send_some(agent: Running, some: list[bytes]) -> None:
+        for message in some:
+            receipts[message] = TYPE.send(agent.pane, message)
+
+    with playing(host, {"repeat": "forever", "steps": turn}) as agent:
+        senders = [threading.Thread(target=send_some, args=(agent, messages[n::4])) for n in range(4)]
+        for sender in senders:
+            sender.start()
+        while any(sender.is_alive() for sender in senders):
+            host.run(tmux(HostPaths(host.dir), "copy-mode", "-t", agent.pane.target))
+            senders[0].join(0.1)
+            host.run(tmux(HostPaths(host.dir), "send-keys", "-X", "-t", agent.pane.target, "cancel"))
+            senders[0].join(0.1)
+        bad = [one for one in receipts.values() if one.status not in (Delivery.DELIVERED, Delivery.QUEUED)]
+        assert not bad, capture(agent.pane)
+        assert wait_until(lambda: len(taken(agent)) >= 100, PATIENCE_S)
+        assert sorted(taken(agent)) == sorted(map(digest, messages))
 
 
 @pytest.mark.accept("K14")

@@ -100,14 +100,20 @@ def test_a_message_over_the_limit_is_refused(stage: Stage) -> None:
 
 
 @pytest.mark.accept("K8")
-@pytest.mark.parametrize("script", ["exec cat >out", RAW], ids=["canonical", "raw"])
-def test_copy_mode_swallows_nothing_and_stays(stage: Stage, script: str) -> None:
-    pane = stage.shell(f"echo up; {script}")
-    stage.when_up(pane)
+def test_copy_mode_swallows_nothing_and_a_canonical_pane_stays_in_it(stage: Stage) -> None:
+    pane = stage.shell("exec cat >out")
     assert stage.tmux("copy-mode", "-t", pane.target).code == 0
-    paste(pane, b"a message", enter=True)
-    assert stage.file("out", 10).rstrip() == b"a message"
+    paste(pane, b"a\nmessage", enter=True)
+    assert stage.file("out", 10) == b"a\nmessage\n"
     assert look(pane).in_copy_mode
+
+
+@pytest.mark.accept("K8")
+def test_copy_mode_does_not_cost_a_program_its_paste_marks(stage: Stage) -> None:
+    pane = stage.when_up(stage.shell(rf"printf '\033[?2004h'; {RAW}"))
+    assert stage.tmux("copy-mode", "-t", pane.target).code == 0
+    paste(pane, b"a\nmessage", enter=True)
+    assert stage.file("out", 22) == b"\x1b[200~a\nmessage\x1b[201~\r"
 
 
 @pytest.mark.accept("K8")

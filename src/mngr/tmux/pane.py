@@ -125,7 +125,7 @@ def paste(pane: AgentPane, data: bytes, *, enter: bool, around: AroundPaste | No
     """Types `data` into the pane so that its program reads exactly these bytes, once, then Enter.
 
     Raises RefusedError, before anything is typed, when the terminal would act on a byte. Senders take turns.
-    A pane in copy mode stays there: a paste reaches the program all the same.
+    Copy mode swallows nothing: a canonical program's pane stays in it, any other leaves it.
     """
     check_size(data)
     for _ in range(_LOOKS):
@@ -178,9 +178,12 @@ def _paste_script(pane: AgentPane, seen: Look, typed: bytes, enter: bytes, aroun
     buffer = f"mngr-{pane.agent_id[-8:]}-{os.urandom(6).hex()}"
     # A canonical program would read the markers of a bracketed paste as text.
     flags = ("" if seen.mode.canonical else "-p ") + ("-S " if seen.tmux >= (3, 7) else "")
-    parts = (
-        [f"load-buffer -b {buffer} -", f"paste-buffer -d -r {flags}-b {buffer} -t {target}"] if typed else []
-    )
+    parts = [f"load-buffer -b {buffer} -"] if typed else []
+    if not seen.mode.canonical:
+        # In copy mode tmux looks for the wish for marks on the wrong screen, and pastes without them.
+        parts.append(f"copy-mode -q -t {target}")
+    if typed:
+        parts.append(f"paste-buffer -d -r {flags}-b {buffer} -t {target}")
     if enter:
         plain = flags.replace("-p ", "")
         parts += [f"set-buffer -b {buffer}-e {quote(enter.decode())}"]
