@@ -1,0 +1,80 @@
+"""What a run of the benchmark found: plain records, so that tables and verdicts can be made without timing anything."""
+
+from statistics import median
+
+from msgspec import Struct
+
+BARE, OURS, FLOOR, PEER = "bare", "ours", "floor", "peer"
+
+START = "interpreter start"
+HELP = "--help"
+CREATE = "create"
+EXEC = "exec"
+MESSAGE = "message"
+STOP = "stop"
+DESTROY = "destroy"
+DESTROY_20 = "destroy 20 at once"
+CREATE_100 = "100 x create"
+
+
+def list_row(agents: int) -> str:
+    """The row's name for `list` with so many agents."""
+    return f"list, {agents:,} agent" + ("s" if agents != 1 else "")
+
+
+class Timing(Struct, frozen=True):
+    """Repetitions of one thing, in seconds."""
+
+    samples: tuple[float, ...]
+
+    @property
+    def median_s(self) -> float:
+        return median(self.samples)
+
+    @property
+    def best_s(self) -> float:
+        return min(self.samples)
+
+
+class Memory(Struct, frozen=True):
+    """What idle agents cost, in KiB. Their own programs are not counted."""
+
+    processes_per_agent: float
+    """Of ours, beside the one tmux server."""
+    server_per_agent: float
+    """Growth of the tmux server, proportional set size."""
+    recorder_rss: float = 0
+    """Resident, of all processes that record one agent."""
+    recorder_pss: float = 0
+    index_rss: float = 0
+    """Resident, of the one index process group of a host."""
+
+
+class Machine(Struct, frozen=True):
+    """Where it ran; nothing that names the place."""
+
+    date: str
+    cores: int
+    memory_gb: float
+    versions: tuple[str, ...]
+
+
+class Results(Struct, frozen=True):
+    """Everything one run measured; what is missing was not measured."""
+
+    machine: Machine
+    times: dict[str, dict[str, Timing]]
+    processes: dict[int, int] = {}
+    """How many processes `list` starts, by number of agents."""
+    memory: Memory | None = None
+    notices: tuple[str, ...] = ()
+
+    def seconds(self, row: str, contender: str) -> float | None:
+        """The median, or None where it was not measured."""
+        timing = self.times.get(row, {}).get(contender)
+        return timing.median_s if timing else None
+
+    def ratio(self, over: tuple[str, str], under: tuple[str, str]) -> float | None:
+        """How many times slower `over` (row, contender) is than `under`."""
+        slow, fast = self.seconds(*over), self.seconds(*under)
+        return slow / fast if slow is not None and fast else None

@@ -1,0 +1,97 @@
+"""Results as markdown: one table of times and ratios, one of verdicts."""
+
+from collections.abc import Iterable, Sequence
+
+from bench.results import BARE, FLOOR, OURS, PEER, START, Results
+from bench.verdict import Verdict, verdicts
+
+_NONE = "-"
+_ANSWERS = {True: "met", False: "**missed**", None: "not measured"}
+
+
+def render(results: Results) -> str:
+    """The whole of RESULTS.md."""
+    parts = [
+        _heading(results),
+        _times(results),
+        _costs(results),
+        _verdicts(verdicts(results)),
+        _notices(results),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _heading(results: Results) -> str:
+    machine = results.machine
+    where = f"{machine.cores} cores, {machine.memory_gb:g} GB, {', '.join(machine.versions)}"
+    return f"""\
+# Speed, measured against the bare commands and the published peer
+
+Written by `make bench` on {machine.date}. {where}.
+
+Medians of one interleaved run, best time in brackets. *Floor* is the same by bare `git`, `tmux` and `sh`; *bare* is the
+start of an interpreter that does nothing; *peer* is `imbue-mngr` from PyPI. Agents run `sleep`."""
+
+
+def _times(results: Results) -> str:
+    heads = ("", "ours", "floor", "peer", "ours / bare", "ours / floor", "peer / ours")
+    rows = [_row(results, row) for row in results.times if row != START]
+    start = results.times.get(START, {}).get(BARE)
+    first = [(START + " (bare)", _cell(start.median_s, start.best_s), *(_NONE,) * 5)] if start else []
+    return _table(heads, [*first, *rows])
+
+
+def _row(results: Results, row: str) -> tuple[str, ...]:
+    ours = (row, OURS)
+    ratios = (
+        results.ratio(ours, (START, BARE)),
+        results.ratio(ours, (row, FLOOR)),
+        results.ratio((row, PEER), ours),
+    )
+    cells = []
+    for contender in (OURS, FLOOR, PEER):
+        timing = results.times[row].get(contender)
+        cells.append(_cell(timing.median_s, timing.best_s) if timing else _NONE)
+    return (row, *cells, *(_NONE if ratio is None else f"{ratio:.1f} x" for ratio in ratios))
+
+
+def _cell(median_s: float, best_s: float) -> str:
+    return f"{_time(median_s)} ({_time(best_s)})"
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds:.2f} s" if seconds >= 1 else f"{seconds * 1000:.1f} ms"
+
+
+def _costs(results: Results) -> str:
+    lines = []
+    if results.processes:
+        counts = ", ".join(
+            f"{count} with {agents:,} agents" for agents, count in sorted(results.processes.items())
+        )
+        lines.append(f"- Processes that `list` starts, itself included: {counts}.")
+    if results.memory:
+        memory = results.memory
+        lines.append(
+            f"- An idle agent, beside its own program: {memory.processes_per_agent:g} processes of ours; "
+            f"the tmux server grows by {memory.server_per_agent:.0f} KB."
+        )
+        lines.append(
+            f"- A recorded agent: {memory.recorder_rss / 1024:.1f} MB resident ({memory.recorder_pss:.0f} KB when "
+            f"shared pages are divided); its host's index writer: {memory.index_rss / 1024:.1f} MB."
+        )
+    return "\n".join(lines)
+
+
+def _verdicts(found: Sequence[Verdict]) -> str:
+    rows = [(verdict.line, verdict.promise, verdict.found, _ANSWERS[verdict.met]) for verdict in found]
+    return _table(("", "promise", "found", ""), rows)
+
+
+def _notices(results: Results) -> str:
+    return "\n".join(f"- {notice}" for notice in results.notices)
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)

@@ -1,0 +1,137 @@
+"""The benchmark: its tables say what was measured, and a run leaves nothing behind."""
+
+import os
+import signal
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+
+import pytest
+from bench.results import (
+    BARE,
+    CREATE,
+    FLOOR,
+    HELP,
+    OURS,
+    PEER,
+    START,
+    Machine,
+    Memory,
+    Results,
+    Timing,
+    list_row,
+)
+from bench.stage import processes_under
+from bench.table import render
+from bench.timing import Samples, Turn, take_turns
+from bench.verdict import verdicts
+
+from mngr.process import wait_until
+
+ROOT = Path(__file__).parents[2]
+MACHINE = Machine("2026-01-31", 2, 8, ("Linux 6.1", "tmux 3.3a"))
+
+
+def times(ours: dict[str, float], *, floor: dict[str, float], peer: dict[str, float]) -> Results:
+    """Results with these seconds, and a bare start of 10 ms."""
+    found: dict[str, dict[str, Timing]] = {START: {BARE: Timing((0.010,))}}
+    for contender, rows in ((OURS, ours), (FLOOR, floor), (PEER, peer)):
+        for row, seconds in rows.items():
+            found.setdefault(row, {})[contender] = Timing((seconds, seconds * 3, seconds * 2))
+    return Results(MACHINE, found)
+
+
+def answers(results: Results) -> dict[str, tuple[str, bool | None]]:
+    return {verdict.promise: (verdict.found, verdict.met) for verdict in verdicts(results)}
+
+
+def test_a_row_shows_medians_best_times_and_ratios() -> None:
+    text = render(times({CREATE: 0.05}, floor={CREATE: 0.01}, peer={CREATE: 1.0}))
+    assert (
+        "| create | 100.0 ms (50.0 ms) | 20.0 ms (10.0 ms) | 2.00 s (1.00 s) | 10.0 x | 5.0 x | 20.0 x |"
+        in text
+    )
+    assert "2026-01-31" in text
+    assert "2 cores, 8 GB, Linux 6.1, tmux 3.3a" in text
+
+
+def test_what_was_not_measured_is_a_dash_and_no_verdict() -> None:
+    results = times({HELP: 0.01}, floor={}, peer={})
+    assert "| --help | 20.0 ms (10.0 ms) | - | - | 2.0 x | - | - |" in render(results)
+    assert answers(results)["`create` ≥ 10 x faster than the peer"] == ("not measured", None)
+
+
+@pytest.mark.accept("S1", "S2", "S3", "S4")
+def test_a_missed_line_is_called_missed() -> None:
+    ours = {HELP: 0.031, CREATE: 0.06, list_row(10): 0.039, list_row(1000): 0.12}
+    results = times(ours, floor={CREATE: 0.0095}, peer={CREATE: 0.5, list_row(10): 0.4})
+    found = answers(results)
+    assert found["`--help` ≤ 6 x a bare interpreter start"] == ("6.2 x", False)
+    assert found["`list, 10 agents` ≤ 8 x a bare interpreter start"] == ("7.8 x", True)
+    assert found["`create` ≥ 10 x faster than the peer"] == ("8.3 x", False)
+    assert found["`list, 10 agents` ≥ 10 x faster than the peer"] == ("10.3 x", True)
+    assert found["`create` ≤ its floor + 10 bare interpreter starts"] == ("floor + 10.1 starts", False)
+    assert found["`list` of 1,000 ≤ 3 x `list` of 10"] == ("3.1 x", False)
+    assert "| S1 | `--help` ≤ 6 x a bare interpreter start | 6.2 x | **missed** |" in render(results)
+
+
+@pytest.mark.accept("S4", "S5")
+def test_processes_and_memory_are_judged() -> None:
+    memory = Memory(processes_per_agent=0, server_per_agent=12, recorder_rss=2500, index_rss=6144)
+    found = answers(Results(MACHINE, {}, processes={10: 10, 1000: 10}, memory=memory))
+    assert found["`list` starts as many processes for 1,000 agents as for 10"] == ("10 and 10", True)
+    assert found["no process of ours per idle agent"] == ("0", True)
+    assert found["recording ≤ 2 MB resident each"] == ("2.4 MB", False)
+    assert found["recording ≤ 8 MB resident per host for its index"] == ("6.0 MB", True)
+
+
+def test_turns_are_interleaved_and_the_warm_up_does_not_count() -> None:
+    seen: list[str] = []
+
+    def act(name: str, rep: int) -> float:
+        seen.append(f"{name}{rep}")
+        return float(rep)
+
+    samples = Samples()
+    take_turns(samples, [Turn("row", name, partial(act, name)) for name in "ab"], 2)
+    assert seen == ["a0", "b0", "a1", "b1", "a2", "b2"]
+    assert samples.timings() == {"row": {"a": Timing((1.0, 2.0)), "b": Timing((1.0, 2.0))}}
+
+
+def start(tmp_path: Path, *words: str) -> "subprocess.Popen[str]":
+    """The benchmark, with a temp directory by which all that it starts is found."""
+    return subprocess.Popen(
+        [sys.executable, str(ROOT / "bench" / "run.py"), "--quick", "--no-peer", "--reps", "1", *words],
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.mark.slow
+def test_a_quick_run_measures_writes_and_leaves_nothing(tmp_path: Path) -> None:
+    out = tmp_path / "RESULTS.md"
+    said, complaints = (child := start(tmp_path, "--out", str(out))).communicate(timeout=300)
+    assert child.returncode == 0, complaints
+    text = out.read_text()
+    assert text.strip() == said.strip()
+    for row in ("create", "exec", "message", "stop", "destroy", "destroy 20 at once", "list, 10 agents"):
+        assert f"| {row} | " in text
+    assert "| S5 | no process of ours per idle agent | 0 | met |" in text
+    assert str(tmp_path) not in text
+    assert str(ROOT) not in text
+    assert not processes_under(str(tmp_path))
+    assert os.listdir(tmp_path) == ["RESULTS.md"]
+
+
+@pytest.mark.slow
+def test_an_interrupted_run_leaves_nothing(tmp_path: Path) -> None:
+    child = start(tmp_path)
+    assert wait_until(lambda: len(processes_under(str(tmp_path))) > 5, 60)
+    child.send_signal(signal.SIGINT)
+    _, complaints = child.communicate(timeout=60)
+    assert child.returncode == 130, complaints
+    assert not processes_under(str(tmp_path))
+    assert not os.listdir(tmp_path)
