@@ -2,7 +2,8 @@
 
 import msgspec
 
-from mngr.actions.create import carry_out, plan_from
+from mngr.actions.create import carry_out
+from mngr.actions.create_plan import plan_from
 from mngr.actions.create_spec import CreateSpec
 from mngr.actions.destroy import source_of
 from mngr.actions.heritage import (

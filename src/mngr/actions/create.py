@@ -9,31 +9,31 @@ from msgspec import Struct
 
 from mngr import registry
 from mngr.actions import claim
-from mngr.actions.create_spec import HOST_FIELDS, CreateFields, CreateSpec, create_spec, with_defaults
-from mngr.actions.environment import asked_env, base_env, told_env
-from mngr.actions.heritage import Begun, Heritage, commits_at_hand, send_files
+from mngr.actions.create_plan import Plan, make_plan
+from mngr.actions.create_spec import HOST_FIELDS, CreateFields, CreateSpec, create_spec
+from mngr.actions.environment import base_env, told_env
+from mngr.actions.heritage import commits_at_hand, send_files
 from mngr.actions.manager import Manager, default_manager
 from mngr.actions.message import deliver
 from mngr.actions.rows import look_at, this_process
 from mngr.actions.undo import Undo
-from mngr.agents.protocol import AgentType, Resumable
-from mngr.errors import BlockedError, MngrError, RefusedError, UnreachableError, UsageError
+from mngr.agents.protocol import Resumable
+from mngr.errors import BlockedError, MngrError, UnreachableError, UsageError
 from mngr.hosts.protocol import Host, Provider, shares_files
 from mngr.model import event as kinds
-from mngr.model.address import Address
 from mngr.model.agent import Agent, AgentSpec, AgentState, Change
 from mngr.model.event import Event
 from mngr.model.host import HostSpec
 from mngr.model.ids import check_name, new_agent_id, random_name, slug
 from mngr.model.message import Delivery
 from mngr.store.paths import HostPaths
-from mngr.store.runfile import RunFile, check_argv, run_file_text
+from mngr.store.runfile import RunFile, run_file_text
 from mngr.store.script import append, put, ring
 from mngr.tmux.session import Launched, launch
 from mngr.transfer.discard import discard
 from mngr.transfer.files import push_files
-from mngr.transfer.protocol import Sent, Source, Transfer
-from mngr.transfer.source import DEFAULT_BRANCH, dirty_summary, find_source, parse_branch_option
+from mngr.transfer.protocol import Sent, Transfer
+from mngr.transfer.source import parse_branch_option
 
 _SETUP_DEADLINE_S = 1800
 # What sh answers when it could not exec the program: nothing ran, so nothing is worth keeping.
@@ -48,18 +48,12 @@ class AgentDiedError(MngrError):
         self.change = change
 
 
-class Plan(Struct, frozen=True):
-    """Everything decided before anything is touched."""
+class Made(Struct, frozen=True):
+    """An agent that was launched, and what to tell a person about it."""
 
-    spec: CreateSpec
-    address: Address
-    agent_type: AgentType
-    transfer: str
-    source: Source | None
-    branch: str
-    env: dict[str, str]
-    notes: tuple[str, ...] = ()
-    heritage: Heritage = Heritage()
+    spec: AgentSpec
+    launched: Launched
+    notes: tuple[str, ...]
 
 
 def create(
@@ -83,100 +77,13 @@ def carry_out(plan: Plan, manager: Manager) -> Change:
         with Undo() as undo:
             host, owns_host = _host(plan, manager, undo)
             owns_host = owns_host or (host.provider, host.name) == plan.heritage.home
-            made, launched = _make(plan, host, owns_host, manager, undo)
+            made = _make(plan, host, owns_host, manager, undo)
             undo.keep()
-    return _finish(plan, made, launched, host, manager)
-
-
-def make_plan(asked: CreateSpec, manager: Manager) -> Plan:
-    """Decides everything that can be known beforehand, so that bad input touches nothing."""
-    spec = _with_template(asked, manager)
-    address = _address(spec, manager)
-    if spec.snapshot and _is_plain_host(address, manager):
-        from mngr.actions.from_snapshot import begin_from_snapshot
-
-        return plan_from(begin_from_snapshot(spec, address, manager), address, manager)
-    return plan_from(_begin(spec, address, manager), address, manager)
-
-
-def plan_from(begun: Begun, address: Address, manager: Manager) -> Plan:
-    """The plan for an agent, whatever its work, type and conversation come from."""
-    spec = begun.spec
-    agent_type = _agent_type(spec, manager)
-    check_argv(spec.args)
-    files = [os.path.join(manager.cwd, file) for file in spec.env_file]
-    env = {**begun.env, **asked_env(manager.env, spec.pass_env, files, spec.env)}
-    if spec.isolate not in ("", "pid"):
-        raise UsageError(f'--isolate "{spec.isolate}" is unknown', hint="the only isolation is: pid")
-    branch = spec.branch or DEFAULT_BRANCH
-    return Plan(
-        spec, address, agent_type, begun.transfer, begun.source, branch, env, begun.notes, begun.heritage
-    )
-
-
-def _address(spec: CreateSpec, manager: Manager) -> Address:
-    address = manager.address(spec.name)
-    provider = address.provider or spec.provider or ("" if address.host else "local")
-    if spec.provider and address.provider and spec.provider != address.provider:
-        raise UsageError(f'address "{spec.name}" and --provider {spec.provider} name two providers')
-    return msgspec.structs.replace(address, provider=provider)
-
-
-def _is_plain_host(address: Address, manager: Manager) -> bool:
-    """Whether snapshots there are our checkpoints; other providers keep whole hosts."""
-    provider = address.provider or manager.open_host(address.host).provider
-    return "snapshot" not in manager.provider(provider).options
-
-
-def _begin(spec: CreateSpec, address: Address, manager: Manager) -> Begun:
-    _agent_type(spec, manager)
-    source, transfer = _source_and_transfer(spec, address, manager)
-    notes = _dirty_notes(source) if source and transfer in ("worktree", "mirror") else ()
-    return Begun(spec, source, transfer, notes=notes)
+    return _finish(plan, made, host, manager)
 
 
 def _as_keys(fields: dict[str, object]) -> dict[str, object]:
     return {"from" if key == "source" else key: value for key, value in fields.items()}
-
-
-def _with_template(spec: CreateSpec, manager: Manager) -> CreateSpec:
-    if not spec.template:
-        return spec
-    table = manager.config.section(f"templates.{spec.template}")
-    if not table:
-        known = sorted(manager.config.section("templates"))
-        raise UsageError(f'no template "{spec.template}"', hint=f"known: {', '.join(known) or 'none'}")
-    return with_defaults(spec, create_spec({key.replace("-", "_"): value for key, value in table.items()}))
-
-
-def _agent_type(spec: CreateSpec, manager: Manager) -> AgentType:
-    if spec.type:
-        return manager.agent_type(spec.type)
-    if not spec.args:
-        raise UsageError(
-            "what should the agent run?", hint="name a type, or a program: mngr create NAME -- PROGRAM ARGS"
-        )
-    return manager.agent_type("command")
-
-
-def _source_and_transfer(spec: CreateSpec, address: Address, manager: Manager) -> tuple[Source | None, str]:
-    """Where the work comes from and how it travels: here a worktree, elsewhere a mirror, a plain folder as it is."""
-    is_local = address.provider == "local" and address.host in ("", "local", "localhost")
-    wanted = registry.transfer_name(spec.transfer) if spec.transfer else ""
-    base = parse_branch_option(spec.branch or DEFAULT_BRANCH, "x").base
-    source = find_source(os.path.join(manager.cwd, spec.source), base=base, include_dirty=spec.include_dirty)
-    if wanted:
-        return source, wanted
-    if source.common_dir:
-        return source, "worktree" if is_local else "mirror"
-    return source, "none" if is_local else "copy"
-
-
-def _dirty_notes(source: Source) -> tuple[str, ...]:
-    if source.include_dirty or not source.common_dir:
-        return ()
-    summary = dirty_summary(source)
-    return (f"not brought along: {summary} (--include-dirty brings them)",) if summary else ()
 
 
 def _reuse(plan: Plan, manager: Manager) -> Change | None:
@@ -223,9 +130,7 @@ def _refuse_options(spec: CreateSpec, provider: Provider) -> None:
             )
 
 
-def _make(
-    plan: Plan, host: Host, owns_host: bool, manager: Manager, undo: Undo
-) -> tuple[AgentSpec, Launched]:
+def _make(plan: Plan, host: Host, owns_host: bool, manager: Manager, undo: Undo) -> Made:
     first = _first_spec(plan, host, owns_host, manager)
     manager.hook("before_create", agent=first)
     undo.push(f"agent {first.id}", lambda: claim.release(host, first))
@@ -249,7 +154,7 @@ def _make(
             f'"{spec.name}" could not be started: {_why_not(launched) or run.argv[0]}',
             hint=f"is {run.argv[0]} installed, and on the PATH of its host?",
         )
-    return spec, launched
+    return Made(spec, launched, plan.notes + sent.notes)
 
 
 def _first_spec(plan: Plan, host: Host, owns_host: bool, manager: Manager) -> AgentSpec:
@@ -363,13 +268,12 @@ def _last_words(launched: Launched) -> str:
     return launched.screen.strip()[-2000:]
 
 
-def _finish(plan: Plan, spec: AgentSpec, launched: Launched, host: Host, manager: Manager) -> Change:
-    agent = look_again(host, spec.id, manager)
-    notes = plan.notes + _branch_notes(plan, spec)
-    change = Change(agent, changed=True, notes=notes)
-    if launched.exit_json and (agent.exit_code or agent.signal):
+def _finish(plan: Plan, made: Made, host: Host, manager: Manager) -> Change:
+    agent = look_again(host, made.spec.id, manager)
+    change = Change(agent, changed=True, notes=made.notes)
+    if made.launched.exit_json and (agent.exit_code or agent.signal):
         how = agent.signal or f"exit code {agent.exit_code}"
-        said = _last_words(launched)
+        said = _last_words(made.launched)
         raise AgentDiedError(
             change,
             f'"{agent.name}" ended right after its start with {how}' + (f":\n{said}" if said else ""),
@@ -377,7 +281,7 @@ def _finish(plan: Plan, spec: AgentSpec, launched: Launched, host: Host, manager
         )
     manager.hook("after_create", agent=agent)
     if plan.spec.message:
-        receipt = deliver(host, spec, plan.spec.message.encode("utf-8", "surrogateescape"), manager)
+        receipt = deliver(host, made.spec, plan.spec.message.encode("utf-8", "surrogateescape"), manager)
         if receipt.status in (Delivery.BLOCKED, Delivery.UNKNOWN):
             raise BlockedError(
                 f'"{agent.name}" runs, but its message is {receipt.status}: {receipt.why}',
@@ -386,28 +290,9 @@ def _finish(plan: Plan, spec: AgentSpec, launched: Launched, host: Host, manager
     return change
 
 
-def _branch_notes(plan: Plan, spec: AgentSpec) -> tuple[str, ...]:
-    wanted = parse_branch_option(plan.branch, spec.name).new
-    if spec.branch and spec.branch != wanted:
-        return (f"branch {wanted} was taken: it works on {spec.branch}",)
-    return ()
-
-
 def look_again(host: Host, agent_id: str, manager: Manager) -> Agent:
     """The agent as it is now."""
     rows = look_at(host, manager, agent_glob=agent_id)
     if not rows:
         raise UnreachableError(f"{agent_id} is not on {host.name} any more")
     return rows[0].agent
-
-
-__all__ = [
-    "AgentDiedError",
-    "CreateSpec",
-    "Plan",
-    "RefusedError",
-    "carry_out",
-    "create",
-    "make_plan",
-    "plan_from",
-]

@@ -75,7 +75,7 @@ class CreateFields(TypedDict, total=False):
 
 
 # Fields a provider must be able to honour; each is a field of HostSpec too.
-HOST_FIELDS = ("image", "cpus", "memory", "offline", "snapshot", "idle_timeout")
+HOST_FIELDS = ("image", "cpus", "memory", "offline", "snapshot", "idle_timeout", "timeout")
 
 
 def create_spec(fields: Mapping[str, Any]) -> CreateSpec:

@@ -8,7 +8,8 @@ from typing import Any
 import click
 
 from mngr.actions.connect import RECURSION_GUARD, plan_connect
-from mngr.actions.create import AgentDiedError, create, make_plan
+from mngr.actions.create import AgentDiedError, create
+from mngr.actions.create_plan import make_plan
 from mngr.actions.create_spec import CreateSpec
 from mngr.actions.stop import stop
 from mngr.actions.targets import resolve_one

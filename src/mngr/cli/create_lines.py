@@ -4,7 +4,8 @@ import queue
 from collections.abc import Iterator
 from difflib import get_close_matches
 
-from mngr.actions.create import AgentDiedError, make_plan
+from mngr.actions.create import AgentDiedError
+from mngr.actions.create_plan import make_plan
 from mngr.actions.create_many import create_many
 from mngr.actions.create_spec import CreateSpec, with_defaults
 from mngr.cli.call import Call

@@ -51,7 +51,12 @@ _OPTIONS = (
     click.option(
         "--idle-timeout", default="", metavar="DURATION", help="The host ends after so long without work."
     ),
-    click.option("--timeout", default="", metavar="DURATION", help="Give up making it after this long."),
+    click.option(
+        "--timeout",
+        default="",
+        metavar="DURATION",
+        help="The host ends after this long, whatever runs on it.",
+    ),
     click.option("--record/--no-record", default=False, help="Record its terminal."),
     click.option("--isolate", default="", metavar="HOW", help="pid: confine its processes."),
     click.option("--image", default="", help="For hosts made from images."),

@@ -30,4 +30,5 @@ class HostSpec(Struct, frozen=True):
     offline: bool = False
     snapshot: str = ""
     idle_timeout: str = ""
+    timeout: str = ""
     tags: dict[str, str] = {}

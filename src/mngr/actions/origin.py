@@ -1,0 +1,65 @@
+"""Where an agent's work comes from: a folder, another agent, or a repository elsewhere."""
+
+import os
+import re
+
+from mngr.actions.manager import Manager
+from mngr.errors import MngrError, UsageError
+from mngr.hosts.protocol import shares_files
+from mngr.model.ids import is_agent_id, is_valid_name, slug
+from mngr.store.lock import locked
+from mngr.transfer.git import git
+from mngr.transfer.protocol import Source
+from mngr.transfer.source import find_source
+
+_URL = re.compile(r"[a-z][a-z0-9+.-]*://|[^/\s:]+@[^/\s:]+:")
+_CLONE_S = 1800.0
+
+
+def find_origin(text: str, base: str, manager: Manager, *, include_dirty: bool) -> Source:
+    """Reads `--from`: a path first, then a git URL, then an agent's name."""
+    path = os.path.join(manager.cwd, text)
+    if not os.path.isdir(path):
+        if _URL.match(text):
+            path = _clone_of(text, manager)
+        elif is_valid_name(text) or is_agent_id(text):
+            path = _work_dir_of(text, manager)
+    return find_source(path, base=base, include_dirty=include_dirty)
+
+
+def _work_dir_of(name: str, manager: Manager) -> str:
+    from mngr.actions.targets import resolve_one  # only here, and it looks at every host
+
+    row = resolve_one(manager, name)
+    if not shares_files(row.host):
+        raise UsageError(
+            f'the work of "{row.agent.name}" is on host "{row.host.name}"',
+            hint=f"mngr clone {row.agent.name} NEW",
+        )
+    return row.spec.work_dir
+
+
+def _clone_of(url: str, manager: Manager) -> str:
+    """A clone of ours, made once and brought up to date each time."""
+    folder = f"{manager.host_dir}/sources"
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    path = f"{folder}/{slug(url.removesuffix('.git').rpartition('/')[2], 40) or 'repository'}-{_mark(url)}"
+    with locked(f"{path}.lock", timeout_s=_CLONE_S):
+        if not os.path.isdir(f"{path}/.git"):
+            done = git(folder, "clone", "-q", "--", url, path, timeout_s=_CLONE_S)
+        else:
+            done = git(path, "fetch", "-q", "--prune", "origin", timeout_s=_CLONE_S)
+            done = (
+                done if done.code else git(path, "reset", "-q", "--hard", "@{upstream}", timeout_s=_CLONE_S)
+            )
+    if done.code:
+        raise MngrError(
+            f"cannot fetch {url}: {done.complaint}", hint="does git reach it? git ls-remote " + url
+        )
+    return path
+
+
+def _mark(url: str) -> str:
+    import zlib
+
+    return f"{zlib.crc32(url.encode()):08x}"
