@@ -105,6 +105,7 @@ VALUES = {
     "offline": True,
     "snapshot": "s1",
     "idle_timeout": "5m",
+    "timeout": "1h",
 }
 
 
