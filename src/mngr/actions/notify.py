@@ -36,7 +36,11 @@ def _is_first(row: Row) -> bool:
 def _tell(command: Any, row: Row, manager: Manager) -> None:
     reason = (row.agent.waiting_reason or "waiting").replace("_", " ")
     sentence = f"{row.agent.name} waits: {reason}"
-    argv = ["sh", "-c", f'{command} "$@"', "mngr", sentence] if isinstance(command, str) else [*command, sentence]
+    argv = (
+        ["sh", "-c", f'{command} "$@"', "mngr", sentence]
+        if isinstance(command, str)
+        else [*command, sentence]
+    )
     env = {"MNGR_AGENT_NAME": row.agent.name, "MNGR_AGENT_ID": row.agent.id, "MNGR_WAITING_REASON": reason}
     try:
         process.run(argv, env=env, timeout_s=_DEADLINE_S).check("notify.command")

@@ -162,7 +162,9 @@ def _agent(evidence: Evidence, phase: Phase, host: Host) -> Agent:
     if spec is None:
         name = folded.name or evidence.id
         session = evidence.pane.session if evidence.pane else ""
-        return Agent(evidence.id, name, _address(name, ref), "", phase.state, why=phase.why, host=ref, session=session)
+        return Agent(
+            evidence.id, name, _address(name, ref), "", phase.state, why=phase.why, host=ref, session=session
+        )
     name = folded.name or spec.name
     session = evidence.pane.session if evidence.pane else spec.prefix + name
     return Agent(
