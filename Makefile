@@ -19,13 +19,13 @@ check: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/pytest -q -n 2 -m 'not slow'
+	tools/test $(BIN)/pytest -q -n 2 -m 'not slow'
 
 test: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/pytest -n 2
+	tools/test $(BIN)/pytest -n 2 --junitxml=build/junit.xml
 
 demo: setup
 	PATH="$(CURDIR)/$(BIN):$$PATH" examples/first-steps.sh

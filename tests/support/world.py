@@ -82,6 +82,10 @@ class World:
             except ProcessLookupError:
                 pass
         assert wait_until(lambda: not self.processes(), PATIENCE_S), self.processes()
+        folder = Path(self.paths.socket).parent
+        if self.folder not in folder.parents and folder.exists():
+            Path(self.paths.socket).unlink(missing_ok=True)
+            folder.rmdir()
 
 
 def _carries(pid: int, mark: bytes, socket: bytes) -> bool:

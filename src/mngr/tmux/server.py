@@ -102,6 +102,8 @@ def end_if_empty(paths: HostPaths) -> str:
     Asked and done inside the server, so that a session made meanwhile keeps it; a creation that comes too late
     finds no server and starts one, behind the same lock.
     """
+    folder = paths.socket.rpartition("/")[0]
+    leave_tmp = "" if folder == paths.tmux else f"; rmdir {quote(folder)} 2>/dev/null"
     return f"""\
 {lock_shell(_lock(paths))}
 {_LIVES}
@@ -113,6 +115,7 @@ if [ -n "$server" ]; then
   while mngr_lives "$server" && [ "$n" -lt 100 ] && ! {tmux_sh(paths)} has-session 2>/dev/null; do
     n=$((n + 1)); sleep 0.01
   done
+  mngr_lives "$server" || rm -f {quote(paths.socket)}{leave_tmp}
 fi
 [ ! -d {quote(paths.tmux)} ] || mngr_drop
 """

@@ -1,0 +1,39 @@
+"""After the tests nothing of theirs may run: a process that outlives its test fails the run."""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+_GRACE_S = 10.0
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    factory = getattr(session.config, "_tmp_path_factory", None)
+    if factory is None or factory._basetemp is None:
+        return
+    mark = os.fsencode(factory.getbasetemp())
+    deadline = time.monotonic() + _GRACE_S
+    while (left := _running(mark)) and time.monotonic() < deadline:
+        time.sleep(0.2)
+    if left:
+        print("\nstill running after the tests:", *left, sep="\n  ")
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def _running(mark: bytes) -> list[str]:
+    """Processes that name the tests' temporary folder in their command line or environment."""
+    found = []
+    for entry in os.scandir("/proc"):
+        if not entry.name.isdigit() or int(entry.name) == os.getpid():
+            continue
+        try:
+            stat = Path(entry.path, "stat").read_text()
+            line = Path(entry.path, "cmdline").read_bytes()
+            known = line + b"\0" + Path(entry.path, "environ").read_bytes()
+        except OSError:
+            continue
+        if mark in known and stat.rpartition(")")[2].split()[0] not in "ZX":
+            found.append(f"{entry.name} {line.replace(chr(0).encode(), b' ').decode(errors='replace')[:200]}")
+    return found
