@@ -102,6 +102,8 @@ class Terminal:
             assert self._read(), f"it ended, and {text!r} is not in {self.shown!r}"
 
     def type(self, keys: str) -> None:
+        # tmux takes keys that come within a millisecond of each other for a paste, in which no key is bound.
+        time.sleep(0.02)
         os.write(self._ours, keys.encode())
 
     def end(self) -> int:

@@ -1,4 +1,7 @@
-"""`mngr gc` and `mngr cleanup`."""
+"""`mngr gc`, `mngr cleanup` and `mngr doctor`."""
+
+import shutil
+from pathlib import Path
 
 import pytest
 from tests.cli.command import Mngr
@@ -36,3 +39,26 @@ def test_cleanup_chooses_by_filter_and_age(mngr: Mngr) -> None:
     assert mngr.ok("cleanup", "--stopped", "--yes").stdout == "Destroyed over\n"
     assert mngr.ok("cleanup", "--label", "b=7", "--stop", "-y").stdout == "Stopped live\n"
     assert names(mngr) == ["live"]
+
+
+@pytest.mark.accept("K1", "K19")
+def test_doctor_says_what_is_missing_and_how_to_mend_it(mngr: Mngr, tmp_path: Path) -> None:
+    healthy = mngr("doctor", "--json")
+    found = {finding["name"]: finding for finding in healthy.json}
+    assert found["tmux"]["ok"]
+    assert healthy.code == 0
+    assert "ok       tmux:" in mngr.ok("doctor").stdout
+    for name in ("sh", "git", "python3"):
+        (tmp_path / name).symlink_to(shutil.which(name) or "/bin/sh")
+    without = mngr("doctor", PATH=str(tmp_path))
+    assert without.code == 1
+    assert "missing  tmux:" in without.stdout
+    assert "fix: " in without.stdout
+
+
+def test_doctor_works_with_a_broken_config(mngr: Mngr) -> None:
+    mngr.world.host_dir.mkdir()
+    (mngr.world.host_dir / "config.toml").write_text("[broken")
+    done = mngr("doctor", "--json")
+    assert done.code == 1
+    assert not {finding["name"]: finding for finding in done.json}["config"]["ok"]

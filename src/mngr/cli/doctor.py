@@ -6,9 +6,12 @@ from mngr.cli.screen import visible
 from mngr.cli.verb import verb
 from mngr.errors import ExitCode
 
+_MARKS = {"error": "missing", "warning": "warning"}
+
 
 @verb(
     "doctor",
+    uses_config=False,
     examples="""
         mngr doctor
         mngr doctor --json
@@ -25,6 +28,6 @@ def command(call: Call) -> int:
 
 
 def finding_text(finding: Finding) -> str:
-    mark = "ok     " if finding.ok else "missing" if finding.severity == "error" else "note   "
-    line = f"{mark}  {visible(finding.name)}: {visible(finding.found)}"
+    mark = "ok" if finding.ok else _MARKS.get(finding.severity, "note")
+    line = f"{mark:<9}{visible(finding.name)}: {visible(finding.found)}"
     return line if finding.ok or not finding.fix else f"{line}\n         fix: {visible(finding.fix)}"
