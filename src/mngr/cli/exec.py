@@ -1,7 +1,7 @@
 """`mngr exec`."""
 
 import sys
-import threading
+from collections.abc import Iterator
 
 import click
 from msgspec import Struct
@@ -77,7 +77,12 @@ def command(
         return _run_one(call, chosen, args, timeout_s, pass_stdin)
     if pass_stdin:
         raise UsageError("--stdin goes with one agent", hint="name one")
+    return report(call, chosen, _run_all(call, chosen, args, timeout_s, jobs), lambda _: "")
 
+
+def _run_all(
+    call: Call, chosen: Chosen, args: tuple[str, ...], timeout_s: float | None, jobs: int
+) -> Iterator[Outcome]:
     def work(item: Item, row: Row) -> Outcome:
         ran = _collect(row, args, timeout_s)
         error = (
@@ -85,25 +90,10 @@ def command(
         )
         return Outcome(item, ran, error)
 
-    shown = threading.Lock()
-
-    def told(ran: Ran) -> str:
-        with shown:
-            _show(ran)
-        return ""
-
-    if not call.output.is_human:
-        return report(call, chosen, do_each(call, chosen, work, jobs), told)
-
-    def told_all() -> "list[Outcome]":
-        done = []
-        for outcome in do_each(call, chosen, work, jobs):
-            if outcome.result is not None:
-                told(outcome.result)
-            done.append(outcome)
-        return done
-
-    return report(call, chosen, told_all(), lambda _: "")
+    for outcome in do_each(call, chosen, work, jobs):
+        if call.output.is_human and outcome.result is not None and not chosen.from_stdin:
+            _show(outcome.result)
+        yield outcome
 
 
 def _run_one(
