@@ -16,12 +16,14 @@ from mngr.store.paths import HostPaths
 _Record = TypeVar("_Record", AgentSpec, "ExitRecord")
 
 _PANE = (
-    "P #{@mngr_id} #{pane_pid} #{pane_dead} #{?pane_dead_status,#{pane_dead_status},-} "
-    "#{?pane_dead_signal,#{pane_dead_signal},-} #{?pane_dead_time,#{pane_dead_time},-} #{pane_tty} #{session_name}"
+    "P #{@mngr_id}|#{pane_pid}|#{pane_dead}|#{pane_dead_status}|#{pane_dead_signal}|#{pane_dead_time}"
+    "|#{pane_tty}|#{session_name}"
 )
 
-# Lines `agent-…/pid:PID BOOT STAT` → the mark a process left, and the process that has its number now.
-_PIDS = """{
+# Lines `agent-…/pid:PID BOOT STAT` become the mark a process left and the process that has its number now.
+_MARKS = """
+!/^agent-[0-9a-f]*\\/pid:/ { print; next }
+{
   at = index($0, ":"); dir = substr($0, 1, at - 5); mark = substr($0, at + 1)
   split(mark, word, " ")
   if (word[1] !~ /^[0-9]+$/) next
@@ -31,12 +33,10 @@ _PIDS = """{
   close(file)
 }"""
 
-# Lines of `wc -c` → the small logs, "+", then size and name of each large one.
-_BY_SIZE = """\
-$2 ~ /^agent-/ { if ($1 <= 8192) print $2; else large = large "\\n" $1 " " $2 }
-END { print "+" large }"""
+# Names, "+", more names → those that come only after it. Asking `find` again would miss a log that grew meanwhile.
+_OTHERS = """$0 == "+" { after = 1; next } !after { seen[$0] } after && !($0 in seen)"""
 
-# $1 host dir, $2 tmux socket, $3 a glob of agent ids. Logs past 8 KB are read from their fold's offset on.
+# $1 host dir, $2 tmux socket, $3 a glob of agent ids. Logs past 8 KB (16 blocks) are read from their fold's offset on.
 PROBE = f"""
 LC_ALL=C; export LC_ALL
 b=-; [ -r /proc/sys/kernel/random/boot_id ] && read -r b </proc/sys/kernel/random/boot_id
@@ -45,7 +45,7 @@ cd "$1/agents" 2>/dev/null || exit 0
 if command -v tmux >/dev/null 2>&1; then
   panes=$(tmux -N -S "$2" list-panes -a -F '{_PANE}' 2>/dev/null) || echo "T no server"
   # A dead pane without its status: tmux missed that child's end, and the end of another one wakes it.
-  case $panes in *" 1 - - - "*)
+  case $panes in *"|1||||/"*)
     tmux -N -S "$2" run-shell : && panes=$(tmux -N -S "$2" list-panes -a -F '{_PANE}' 2>/dev/null) ;;
   esac
   printf '%s\n' "$panes"
@@ -57,17 +57,17 @@ set -- $glob
 [ -d "$1" ] || exit 0
 printf 'D %s\\n' "$@"
 for r in $glob/outbox/result.json; do [ -e "$r" ] && echo "R ${{r%%/*}}"; done
+small=$glob/events.jsonl
+large=$(find $small -size +16 2>/dev/null)
+[ -z "$large" ] || small=$(printf '%s\\n' $large + $small | awk '{_OTHERS}')
 # Not by `read`: dash reads byte by byte, which costs 0.2 s for a thousand agents.
-grep -sH '' $glob/pid /dev/null | awk '{_PIDS}'
+grep -sH '' $glob/agent.json $glob/exit.json $glob/pid $small /dev/null | awk '{_MARKS}'
 [ -d /proc/self ] || for f in $glob/pid; do
   p=; {{ read -r p rest <"$f"; }} 2>/dev/null
   [ -n "$p" ] && kill -0 "$p" 2>/dev/null && echo "A ${{f%%/*}} ?"
 done
-logs=$(wc -c $glob/events.jsonl /dev/null 2>/dev/null | awk '{_BY_SIZE}')
-large=${{logs##*+}}
-grep -sH '' $glob/agent.json $glob/exit.json ${{logs%+*}} /dev/null
-[ -n "$large" ] && printf '%s\\n' "$large" | while read -r size log; do
-  [ -n "$log" ] || continue
+[ -n "$large" ] && wc -c $large /dev/null | while read -r size log; do
+  case $log in agent-*) ;; *) continue ;; esac
   f=${{log%/*}}/fold.json o=0
   {{ read -r fold <"$f"; }} 2>/dev/null && {{ o=${{fold#*:}}; o=${{o%%,*}}; echo "$f:$fold"; }}
   case $o in ''|*[!0-9]*) o=0 ;; esac
@@ -207,7 +207,7 @@ class _Reader:
         self.tmux = rest
 
     def _pane(self, rest: str) -> None:
-        words = rest.split(" ", 7)
+        words = rest.split("|", 7)
         if len(words) < 8 or not words[1].isdigit():
             return
         agent, pid, dead, status, signal, at, tty, session = words

@@ -1,5 +1,7 @@
 """Shell text made from data: the only quoting in the house."""
 
+import time
+
 from mngr.errors import UsageError
 from mngr.model.event import Event, encode_event
 
@@ -42,4 +44,4 @@ def append(path: str, *events: Event) -> str:
 def ring(bell: str) -> str:
     """Shell lines that change the bell, so that whoever waits looks again."""
     temporary = quote(f"{bell}.") + "$$"
-    return f"printf '%s\\n' \"$$ $(date +%s)\" >{temporary} && mv -f {temporary} {quote(bell)}"
+    return f"echo $$ {time.time_ns()} >{temporary} && mv -f {temporary} {quote(bell)}"
