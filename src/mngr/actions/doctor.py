@@ -1,0 +1,259 @@
+"""`doctor`: what this machine lacks, found in at most two seconds, without network, with the command that mends it."""
+
+import os
+import re
+import resource
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+from msgspec import Struct
+
+from mngr import process, registry
+from mngr.actions.gc import garbage_on
+from mngr.actions.manager import Manager, default_manager
+from mngr.config.locate import host_dir, repo_root
+from mngr.errors import MngrError, TimedOutError
+from mngr.process import CommandFailedError
+from mngr.store.paths import HostPaths
+from mngr.tmux.server import tmux
+
+ERROR, WARNING, INFO = "error", "warning", "info"
+
+_TOOL_S, _ALL_S = 1.4, 1.8
+_LOW_SPACE = 1 << 30
+# A recorded pane holds two descriptors of the tmux server: its terminal and the pipe to the recorder.
+_FDS_EACH, _FDS_OWN, _FDS_MOST = 2, 64, 65536
+_FEW_AGENTS = 100
+
+
+class Finding(Struct, frozen=True):
+    """One thing looked at. `severity` says what it means when it is not ok: error, warning or info."""
+
+    name: str
+    ok: bool
+    severity: str
+    found: str
+    fix: str = ""
+
+
+class Tool(Struct, frozen=True):
+    """A program we may need: how it tells its version, from which one on, and what it is for."""
+
+    name: str
+    argv: tuple[str, ...]
+    at_least: tuple[int, ...] = ()
+    severity: str = INFO
+    use: str = ""
+    install: str = ""
+    """The whole command, where the system's packages do not have it under its own name."""
+
+
+TOOLS = (
+    Tool("tmux", ("-V",), (3, 2), ERROR, "agents live in it"),
+    Tool("git", ("--version",), (2, 31), ERROR, "work dirs and branches"),
+    Tool("tar", ("--version",), (), ERROR, "files to and from agents"),
+    Tool("ssh", ("-V",), (), INFO, "agents on other machines", "openssh-client"),
+    Tool("rsync", ("--version",), (), INFO, "faster copies"),
+    Tool(
+        "docker",
+        ("version", "--format", "{{.Server.Version}}"),
+        (),
+        INFO,
+        "agents in containers",
+        "docker.io",
+    ),
+    Tool("asciinema", ("--version",), (), INFO, "playing recordings in a terminal"),
+    Tool(
+        "claude",
+        ("--version",),
+        (),
+        INFO,
+        "agents of type claude",
+        "npm install -g @anthropic-ai/claude-code",
+    ),
+    Tool("codex", ("--version",), (), INFO, "agents of type codex", "npm install -g @openai/codex"),
+    Tool("opencode", ("--version",), (), INFO, "agents of type opencode", "npm install -g opencode-ai"),
+)
+_PACKAGERS = (
+    ("apt-get", "apt-get install -y"),
+    ("dnf", "dnf install -y"),
+    ("apk", "apk add"),
+    ("pacman", "pacman -S"),
+    ("brew", "brew install"),
+)
+
+
+def examine(manager: Manager | None = None) -> list[Finding]:
+    """Looks at everything at once; what does not answer in time is said to be slow, not waited for."""
+    manager = default_manager(manager)
+    looks: list[tuple[str, Callable[[], Finding]]] = [
+        (tool.name, partial(_tool, tool, manager.env)) for tool in TOOLS
+    ]
+    looks += [
+        ("python", _python),
+        ("host dir", lambda: _host_dir(manager.env)),
+        ("tmux server", lambda: _server(manager.env)),
+        ("descriptors", _descriptors),
+        ("locale", lambda: _locale(manager.env)),
+        ("config", lambda: _config(manager)),
+        ("plugins", _plugins),
+        ("garbage", lambda: _garbage(manager)),
+    ]
+    return _all_at_once(looks)
+
+
+def _all_at_once(looks: Sequence[tuple[str, Callable[[], Finding]]]) -> list[Finding]:
+    found: dict[str, Finding] = {}
+
+    def look(name: str, work: Callable[[], Finding]) -> None:
+        try:
+            found[name] = work()
+        except (MngrError, OSError) as error:
+            found[name] = Finding(
+                name, False, WARNING, f"could not be looked at: {error}", "mngr list shows more"
+            )
+
+    threads = [threading.Thread(target=look, args=each, daemon=True) for each in looks]
+    for thread in threads:
+        thread.start()
+    deadline = time.monotonic() + _ALL_S
+    for thread in threads:
+        thread.join(max(0.0, deadline - time.monotonic()))
+    slow = "did not answer in time"
+    return [
+        found.get(name) or Finding(name, False, WARNING, slow, "try again: mngr doctor") for name, _ in looks
+    ]
+
+
+def _tool(tool: Tool, env: Mapping[str, str]) -> Finding:
+    path = which(tool.name, env)
+    if not path:
+        return Finding(tool.name, False, tool.severity, f"not installed ({tool.use})", _install(tool, env))
+    said, code = _ask((path, *tool.argv), env)
+    version = _version(said)
+    shown = ".".join(map(str, version)) if version else path
+    if tool.at_least and version and version < tool.at_least:
+        wanted = ".".join(map(str, tool.at_least))
+        return Finding(tool.name, False, tool.severity, f"{shown}, older than {wanted}", _install(tool, env))
+    if code and tool.name == "docker":
+        return Finding(tool.name, False, INFO, "no engine answers", "systemctl start docker")
+    return Finding(tool.name, True, tool.severity, shown)
+
+
+def which(name: str, env: Mapping[str, str]) -> str:
+    """Where a program is on the PATH of an environment; empty when it is not."""
+    for folder in env.get("PATH", os.defpath).split(os.pathsep):
+        path = os.path.join(folder or ".", name)
+        if os.path.isfile(path) and os.access(path, os.X_OK):
+            return path
+    return ""
+
+
+def _ask(argv: Sequence[str], env: Mapping[str, str]) -> tuple[str, int]:
+    try:
+        done = process.run(argv, timeout_s=_TOOL_S, env={"PATH": env.get("PATH", os.defpath)})
+    except TimedOutError:
+        return "", 124
+    except CommandFailedError as error:
+        done = error.completed
+    return (done.stdout + done.stderr).decode(errors="replace"), done.code
+
+
+def _version(text: str) -> tuple[int, ...]:
+    found = re.search(r"(\d+)\.(\d+)(?:\.(\d+))?", text)
+    return tuple(int(part) for part in found.groups() if part) if found else ()
+
+
+def _install(tool: Tool, env: Mapping[str, str]) -> str:
+    if " " in tool.install:
+        return tool.install
+    words = next((words for name, words in _PACKAGERS if which(name, env)), "install")
+    return f"{'' if os.geteuid() == 0 or words.startswith('brew') else 'sudo '}{words} {tool.install or tool.name}"
+
+
+def _python() -> Finding:
+    version = ".".join(map(str, sys.version_info[:3]))
+    return Finding("python", sys.version_info >= (3, 11), ERROR, version, "install Python 3.11 or newer")
+
+
+def _host_dir(env: Mapping[str, str]) -> Finding:
+    path = host_dir(env)
+    there = path
+    while not os.path.lexists(there):
+        there = os.path.dirname(there)
+    if not os.path.isdir(there) or not os.access(there, os.W_OK | os.X_OK):
+        fix = f"chmod u+rwx {there}, or set MNGR_HOST_DIR to a folder of yours"
+        return Finding("host dir", False, ERROR, f"{path} cannot be written", fix)
+    space = os.statvfs(there)
+    free = space.f_bavail * space.f_frsize
+    said = f"{path}, {free / (1 << 30):.1f} GB free" + ("" if there == path else ", made when needed")
+    if there == path and os.stat(path).st_mode & 0o077:
+        return Finding("host dir", False, ERROR, f"{path} can be read by others", f"chmod 700 {path}")
+    if free < _LOW_SPACE:
+        return Finding("host dir", False, WARNING, said, "make room: mngr gc, mngr cleanup --stopped")
+    return Finding("host dir", True, ERROR, said)
+
+
+def _server(env: Mapping[str, str]) -> Finding:
+    paths = HostPaths(host_dir(env))
+    if not os.path.lexists(paths.socket):
+        return Finding("tmux server", True, ERROR, "none runs: it starts with the first agent")
+    said, code = _ask(tmux(paths, "list-sessions", "-F", "#{pid}"), env)
+    if code == 124:
+        fix = f"end it: fuser -k {paths.socket}"
+        return Finding("tmux server", False, ERROR, f"{paths.socket} does not answer", fix)
+    if code and "no server" not in said and "no sessions" not in said:
+        return Finding("tmux server", False, WARNING, f"{paths.socket}: {said.strip()}", "mngr gc")
+    sessions = len(said.split()) if not code else 0
+    return Finding("tmux server", True, ERROR, f"answers, {sessions} sessions" if not code else "none runs")
+
+
+def _descriptors() -> Finding:
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    limit = _FDS_MOST if hard == resource.RLIM_INFINITY else min(hard, _FDS_MOST)
+    agents = max(0, (limit - _FDS_OWN) // _FDS_EACH)
+    found = f"limit {limit}: room for about {agents} agents at once"
+    fix = "raise it: ulimit -Hn 65536 as root, or nofile in /etc/security/limits.conf"
+    return Finding("descriptors", agents >= _FEW_AGENTS, WARNING, found, "" if agents >= _FEW_AGENTS else fix)
+
+
+def _locale(env: Mapping[str, str]) -> Finding:
+    said = env.get("LC_ALL") or env.get("LC_CTYPE") or env.get("LANG") or ""
+    ok = "utf8" in said.lower().replace("-", "")
+    return Finding("locale", ok, WARNING, said or "not set", "" if ok else "export LANG=C.UTF-8")
+
+
+def _config(manager: Manager) -> Finding:
+    try:
+        config = manager.config
+    except MngrError as error:
+        return Finding("config", False, ERROR, error.message, error.hint or "mngr config edit")
+    if config.ignored:
+        return Finding("config", False, WARNING, "; ".join(config.ignored), "mngr config trust")
+    where = [layer.source for layer in config.layers if layer.source.startswith("/")]
+    return Finding(
+        "config", True, ERROR, ", ".join(where) or f"none ({repo_root(manager.cwd) or 'no repository'})"
+    )
+
+
+def _plugins() -> Finding:
+    broken: dict[str, str] = {}
+    entries = [entry for entry in registry.plugin_entries() if entry.distribution]
+    for entry in entries:
+        try:
+            registry.load_entry(entry)
+        except registry.PluginError as error:
+            broken.setdefault(error.hint, error.message)
+    if broken:
+        return Finding("plugins", False, WARNING, "; ".join(broken.values()), "; ".join(broken))
+    names = sorted({entry.distribution for entry in entries})
+    return Finding("plugins", True, WARNING, ", ".join(names) or "none installed")
+
+
+def _garbage(manager: Manager) -> Finding:
+    count = len(garbage_on(manager.local, manager))
+    found = f"{count} thing{'' if count == 1 else 's'} without an owner" if count else "none"
+    return Finding("garbage", not count, INFO, found, "mngr gc" if count else "")

@@ -1,0 +1,121 @@
+import os
+import time
+from pathlib import Path
+
+import pytest
+from tests.actions.world import World
+
+from mngr import registry
+from mngr.actions.doctor import Finding, examine
+from mngr.actions.manager import Manager
+
+pytestmark = pytest.mark.accept("K1")
+
+
+def _findings(manager: Manager) -> dict[str, Finding]:
+    return {finding.name: finding for finding in examine(manager)}
+
+
+def _tools(world: World, **scripts: str) -> Manager:
+    """A manager whose PATH holds only these programs, each a shell script."""
+    folder = world.folder / "bin"
+    folder.mkdir()
+    for name, script in scripts.items():
+        (folder / name).write_text(f"#!/bin/sh\n{script}\n")
+        (folder / name).chmod(0o755)
+    return Manager(cwd=str(world.repo), env={**world.env, "PATH": str(folder)})
+
+
+def test_a_machine_that_has_what_is_needed_has_no_error(world: World) -> None:
+    os.mkdir(world.host_dir, 0o700)
+    findings = examine(world.manager)
+    assert [finding for finding in findings if not finding.ok and finding.severity == "error"] == []
+    assert all(finding.fix for finding in findings if not finding.ok)
+    by_name = {finding.name: finding for finding in findings}
+    assert by_name["tmux"].found[0].isdigit()
+    assert "room for about" in by_name["descriptors"].found
+
+
+def test_everything_missing_names_its_command_and_only_the_needed_are_errors(world: World) -> None:
+    found = _findings(_tools(world))
+    missing = {name for name, finding in found.items() if "not installed" in finding.found}
+    assert missing == {
+        *("tmux", "git", "tar", "ssh", "rsync", "docker", "asciinema", "claude", "codex", "opencode")
+    }
+    assert {name for name in missing if found[name].severity == "error"} == {"tmux", "git", "tar"}
+    assert found["tmux"].fix.endswith("install tmux")
+    assert found["claude"].fix == "npm install -g @anthropic-ai/claude-code"
+
+
+def test_an_old_version_is_told_from_a_new_one(world: World) -> None:
+    found = _findings(
+        _tools(world, **{"tmux": "echo tmux 3.1c", "git": "echo git version 2.47.1", "apt-get": ""})
+    )
+    assert (found["tmux"].ok, found["tmux"].found) == (False, "3.1, older than 3.2")
+    assert "apt-get install -y tmux" in found["tmux"].fix
+    assert (found["git"].ok, found["git"].found) == (True, "2.47.1")
+
+
+def test_a_program_that_hangs_costs_at_most_two_seconds(world: World) -> None:
+    hang = "exec /bin/sleep 1000"
+    manager = _tools(world, tmux=hang, git=hang, docker=hang, claude=hang)
+    start = time.monotonic()
+    found = _findings(manager)
+    assert time.monotonic() - start < 3  # two, and room for a busy machine
+    assert (found["docker"].ok, found["docker"].found) == (False, "no engine answers")
+
+
+def test_a_host_dir_that_others_read_or_nobody_can_write_is_an_error(world: World) -> None:
+    os.mkdir(world.host_dir)
+    os.chmod(world.host_dir, 0o755)
+    found = _findings(world.manager)["host dir"]
+    assert (found.ok, found.severity, found.fix) == (False, "error", f"chmod 700 {world.host_dir}")
+    os.chmod(world.host_dir, 0o700)
+    found = _findings(world.manager)["host dir"]
+    assert found.ok
+    assert "GB free" in found.found
+    blocked = world.folder / "a file"
+    blocked.touch()
+    manager = Manager(cwd="/", env={**world.env, "MNGR_HOST_DIR": f"{blocked}/h"})
+    assert "cannot be written" in _findings(manager)["host dir"].found
+
+
+def test_a_broken_config_and_one_that_is_not_trusted_are_named(world: World) -> None:
+    settings = world.repo / ".mngr" / "settings.toml"
+    settings.parent.mkdir()
+    settings.write_text('[commands.create]\nconnect_command = "x"\n')
+    found = _findings(world.manager_in(world.repo))["config"]
+    assert (found.ok, found.severity, found.fix) == (False, "warning", "mngr config trust")
+    settings.write_text("[comands]\n")
+    found = _findings(world.manager_in(world.repo))["config"]
+    assert (found.ok, found.severity) == (False, "error")
+    assert "comands" in found.found
+    settings.unlink()
+    assert _findings(world.manager_in(world.repo))["config"].ok
+
+
+def test_a_broken_plugin_is_named(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    info = world.folder / "site" / "cracked-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "entry_points.txt").write_text("[mngr.agent_types]\ncracked = no_such_module:Type\n")
+    monkeypatch.syspath_prepend(str(info.parent))
+    registry.plugin_entries.cache_clear()
+    registry.entries.cache_clear()
+    try:
+        found = _findings(world.manager)["plugins"]
+        assert found.ok is False
+        assert 'plugin "cracked" is broken' in found.found
+        assert "pip uninstall cracked" in found.fix
+    finally:
+        registry.plugin_entries.cache_clear()
+        registry.entries.cache_clear()
+
+
+def test_the_server_the_locale_and_garbage_are_looked_at(world: World) -> None:
+    assert "none runs" in _findings(world.manager)["tmux server"].found
+    world.create("foo")
+    Path(world.paths.work, "stray").mkdir()
+    found = _findings(Manager(cwd=str(world.repo), env={**world.env, "LANG": "C", "LC_ALL": ""}))
+    assert found["tmux server"].found == "answers, 1 sessions"
+    assert (found["locale"].ok, found["locale"].fix) == (False, "export LANG=C.UTF-8")
+    assert (found["garbage"].found, found["garbage"].fix) == ("1 thing without an owner", "mngr gc")
