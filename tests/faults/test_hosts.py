@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
+from mngr_box.provider import BoxProvider
+from tests.support.world import World
 
 import mngr
 from mngr.actions import rows
@@ -12,7 +14,6 @@ from mngr.errors import TimedOutError, UnreachableError
 from mngr.hosts.local import LocalHost
 from mngr.model.host import HostRef, HostSpec, HostState
 from mngr.process import Completed
-from tests.support.world import World
 
 
 class SilentHost(LocalHost):
@@ -113,10 +114,8 @@ VALUES = {
 @pytest.mark.parametrize("provider", ["local", "far", "box"])
 @pytest.mark.parametrize("field", HOST_FIELDS)
 def test_an_option_the_provider_cannot_honour_is_an_error(world: World, provider: str, field: str) -> None:
-    from mngr_box.provider import BoxProvider
-
-    providers = {"far": FarProvider("x"), "box": BoxProvider(str(world.host_dir))}
-    manager = world.manager(**providers)
+    boxes = BoxProvider(str(world.host_dir))
+    manager = world.manager(far=FarProvider("x"), box=boxes)
     # Snapshots are ours to honour on any plain host; this one only does not exist.
     honoured = field in manager.provider(provider).options or field == "snapshot"
     with pytest.raises(mngr.MngrError) as error:
@@ -124,4 +123,4 @@ def test_an_option_the_provider_cannot_honour_is_an_error(world: World, provider
     refused = f"cannot honour --{field.replace('_', '-')}" in error.value.message
     assert refused is not honoured
     assert world.left_behind() == []
-    assert list(providers["box"].hosts()) == []
+    assert list(boxes.hosts()) == []

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from tests.support.world import PATIENCE_S, World
 
 import mngr
 from mngr.actions.list import look_and_list
 from mngr.model.agent import Agent
 from mngr.process import wait_until
-from tests.support.world import PATIENCE_S, World
 
 SLEEP = ("sleep", "1000")
 
@@ -87,11 +87,12 @@ def test_a_damaged_record_is_an_unknown_row_that_can_be_destroyed(world: World, 
 
 
 @pytest.mark.accept("K7")
-def test_a_lost_exit_record_is_repaired_from_the_pane(world: World) -> None:
-    agent = create(world, "sh", "-c", "read x; exit 5")
+@pytest.mark.parametrize("code", [5, 0])
+def test_a_lost_exit_record_is_repaired_from_the_pane(world: World, code: int) -> None:
+    agent = create(world, "sh", "-c", f"read x; exit {code}")
     world.tmux("set-hook", "-gu", "pane-died")
     mngr.message("foo", "go", manager=world.manager())
-    assert when(world, "DONE").exit_code == 5
+    assert when(world, "DONE").exit_code == code
     assert not os.path.exists(world.paths.agent(agent.id).exit)
 
 

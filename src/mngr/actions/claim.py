@@ -101,8 +101,7 @@ def _claim_script(paths: HostPaths, spec: AgentSpec) -> str:
     return f"""\
 umask 077
 D={quote(agent.dir)}
-mkdir -p {quote(paths.agents)} {quote(paths.names)} {quote(paths.work)} || exit 1
-mkdir "$D" "$D/outbox" || exit 1
+mkdir -p {quote(paths.names)} {quote(paths.work)} "$D/outbox" || exit 1
 trap '[ "$?" = 0 ] || rm -rf "$D"' EXIT
 {put(agent.spec, msgspec.json.encode(spec).decode())} || exit 1
 {append(agent.events, Event(spec.created_at, kinds.CREATING))} || exit 1

@@ -27,26 +27,26 @@ def destroy(agents: Agent | str | Sequence[Agent | str], *, manager: Manager | N
     """Removes agents: processes, session, work dir, branch (unless it has commits of its own), state."""
     manager = default_manager(manager)
     wanted = [agents] if isinstance(agents, Agent | str) else agents
-    return destroy_rows([resolve_one(manager, agent) for agent in wanted], manager=manager)
-
-
-def destroy_rows(rows: Sequence[Row], *, manager: Manager) -> list[Change]:
-    """The same for agents already looked at. An agent whose work cannot be removed stays, and the error says why."""
-    last = {change.agent.id: change.agent for change in stop_rows(rows, grace_s=_GRACE_S, manager=manager)}
-    changes: dict[str, Change] = {}
-    failed: list[MngrError] = []
-    for row, outcome in run_many(rows, discard_work, _JOBS):
-        if isinstance(outcome, MngrError):
-            failed.append(outcome)
-        else:
-            agent = msgspec.structs.replace(last[row.agent.id], attach=(), session="")
-            changes[row.agent.id] = Change(agent, changed=True, notes=outcome)
-    _forget([row for row in rows if row.agent.id in changes], manager)
-    for change in changes.values():
-        manager.hook("after_destroy", agent=change.agent)
+    results = destroy_rows([resolve_one(manager, agent) for agent in wanted], manager=manager)
+    failed = [result for result in results if isinstance(result, MngrError)]
     if failed:
         raise failed[0]
-    return [changes[row.agent.id] for row in rows]
+    return [result for result in results if isinstance(result, Change)]
+
+
+def destroy_rows(rows: Sequence[Row], *, manager: Manager) -> list[Change | MngrError]:
+    """The same for agents already looked at, each with its own result. One whose work cannot be removed stays."""
+    last = {change.agent.id: change.agent for change in stop_rows(rows, grace_s=_GRACE_S, manager=manager)}
+    results: dict[str, Change | MngrError] = {}
+    for row, outcome in run_many(rows, discard_work, _JOBS):
+        agent = msgspec.structs.replace(last[row.agent.id], attach=(), session="")
+        done = Change(agent, changed=True, notes=() if isinstance(outcome, MngrError) else outcome)
+        results[row.agent.id] = outcome if isinstance(outcome, MngrError) else done
+    _forget([row for row in rows if isinstance(results[row.agent.id], Change)], manager)
+    for result in results.values():
+        if isinstance(result, Change):
+            manager.hook("after_destroy", agent=result.agent)
+    return [results[row.agent.id] for row in rows]
 
 
 def discard_work(row: Row) -> tuple[str, ...]:

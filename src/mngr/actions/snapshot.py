@@ -146,8 +146,9 @@ def snapshot_target(words: Sequence[str], *, manager: Manager) -> tuple[Agent, s
     found = resolve(manager, words) if words else None
     if found and found.rows:
         return found.rows[0].agent, ""
-    if found and not isinstance(found.missing[0], NotFoundError):
-        raise found.missing[0]
+    for error in found.missing.values() if found else ():
+        if not isinstance(error, NotFoundError):
+            raise error
     return agent_of_directory(manager), "".join(words)
 
 

@@ -18,7 +18,7 @@ class Found(Struct, frozen=True):
     """The agents meant, and an error for each target that is none."""
 
     rows: tuple[Row, ...]
-    missing: tuple[MngrError, ...]
+    missing: dict[str, MngrError]
     warnings: tuple[str, ...]
 
     @property
@@ -38,16 +38,16 @@ def resolve(
     listing, rows = look_and_list(wanted, manager=manager)
     if not names:
         reachable = tuple(rows[agent.id] for agent in listing.agents if agent.id in rows)
-        return Found(reachable, (), listing.warnings)
+        return Found(reachable, {}, listing.warnings)
     chosen: dict[str, Row] = {}
-    missing: list[MngrError] = []
+    missing: dict[str, MngrError] = {}
     for name in names:
         try:
             row = _one(name, listing, rows, manager)
             chosen[row.agent.id] = row
         except MngrError as error:
-            missing.append(error)
-    return Found(tuple(chosen.values()), tuple(missing), listing.warnings)
+            missing[name] = error
+    return Found(tuple(chosen.values()), missing, listing.warnings)
 
 
 def resolve_one(manager: Manager, agent: Agent | str) -> Row:
@@ -55,7 +55,7 @@ def resolve_one(manager: Manager, agent: Agent | str) -> Row:
     name = agent if isinstance(agent, str) else agent.id
     found = resolve(manager, [name])
     if found.missing:
-        raise found.missing[0]
+        raise found.missing[name]
     return found.rows[0]
 
 

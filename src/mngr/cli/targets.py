@@ -1,6 +1,6 @@
 """From words and lines to agents, a group at a time."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from mngr.actions.many import run_many
@@ -25,7 +25,7 @@ def find(call: Call, chosen: Chosen) -> Iterator[tuple[list[Meant], list[Outcome
         found = resolve(call.manager, chosen.names, filter=chosen.filter, all=chosen.all)
         call.warn(*found.warnings)
         meant = [(Item(row.agent.name), row) for row in found.rows]
-        yield meant, [Outcome(Item(), error=error) for error in found.missing]
+        yield meant, [Outcome(Item(name), error=error) for name, error in found.missing.items()]
         return
     for lines in read_batches():
         yield _find_items(call, chosen, [read_item(line) for line in lines])
@@ -63,28 +63,24 @@ def do_each(call: Call, chosen: Chosen, work: Callable[[Item, Row], Any], jobs: 
 
 
 def changes_of(
-    work: Callable[[list[Row]], list[Change]], rows: list[Row]
+    work: Callable[[list[Row]], Sequence[Change | MngrError]], rows: list[Row]
 ) -> Iterator[tuple[Row, Change | MngrError]]:
     """All of them in one go; when that fails, one by one, so that each gets its own answer."""
+    results: Sequence[Change | MngrError]
     try:
-        done: dict[str, Change | MngrError] = {change.agent.id: change for change in work(rows)}
+        results = work(rows)
     except MngrError as error:
-        done = (
-            {rows[0].agent.id: error} if len(rows) == 1 else {row.agent.id: _alone(work, row) for row in rows}
-        )
-    for row in rows:
-        yield row, done[row.agent.id]
+        results = [error] if len(rows) == 1 else [_alone(work, row) for row in rows]
+    yield from zip(rows, results, strict=True)
 
 
 def outcome_of(item: Item, result: Any) -> Outcome:
     return Outcome(item, error=result) if isinstance(result, MngrError) else Outcome(item, result)
 
 
-def _alone(work: Callable[[list[Row]], list[Change]], row: Row) -> Change | MngrError:
+def _alone(work: Callable[[list[Row]], Sequence[Change | MngrError]], row: Row) -> Change | MngrError:
     try:
         return work([row])[0]
-    except NotFoundError:
-        return Change(row.agent, changed=True)
     except MngrError as error:
         return error
 
@@ -107,9 +103,8 @@ def _find_items(call: Call, chosen: Chosen, items: list[Item]) -> tuple[list[Mea
 
 
 def _matched(asked: list[Item], found: Found) -> tuple[list[Meant], list[Outcome]]:
-    """Which row belongs to which line; the errors of the others come in the order of the lines."""
+    """Which row belongs to which line, and why the others have none."""
     rows = {word: row for row in found.rows for word in (row.agent.name, row.agent.address, row.agent.id)}
-    errors = iter(found.missing)
     meant: list[Meant] = []
     lost: list[Outcome] = []
     for item in asked:
@@ -117,7 +112,8 @@ def _matched(asked: list[Item], found: Found) -> tuple[list[Meant], list[Outcome
         if row:
             meant.append((item, row))
         else:
-            lost.append(Outcome(item, error=next(errors, NotFoundError(f'no agent "{item.target}"'))))
+            error = found.missing.get(item.target, NotFoundError(f'no agent "{item.target}"'))
+            lost.append(Outcome(item, error=error))
     return meant, lost
 
 
