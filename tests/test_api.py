@@ -14,8 +14,8 @@ from mngr.actions.create_spec import CreateFields, CreateSpec
 pytestmark = pytest.mark.accept("K3")
 
 VERBS = (
-    "create list_agents plan_connect message wait exec_in capture transcript events pull push stop start destroy rename "
-    "label clone create_snapshot list_snapshots restore_snapshot destroy_snapshot find_garbage remove_garbage"
+    "create list_agents plan_connect message wait exec_in capture transcript events pull push stop start destroy "
+    "rename label clone create_snapshot list_snapshots restore_snapshot destroy_snapshot find_garbage remove_garbage"
 ).split()
 
 

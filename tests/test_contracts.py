@@ -13,7 +13,12 @@ LINT = Path(shutil.which("lint-imports") or ROOT / ".venv/bin/lint-imports")
 
 def lint(root: Path) -> Completed:
     env = {"PYTHONPATH": str(root / "src")}
-    return run([str(LINT), "--no-cache", "--config", str(root / "pyproject.toml")], cwd=str(root), env=env, timeout_s=120)
+    return run(
+        [str(LINT), "--no-cache", "--config", str(root / "pyproject.toml")],
+        cwd=str(root),
+        env=env,
+        timeout_s=120,
+    )
 
 
 def test_rooms_import_one_way() -> None:

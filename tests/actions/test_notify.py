@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
+from tests.support.world import PATIENCE_S, World
+
 import mngr
 from mngr.actions.manager import Manager
-from tests.support.world import PATIENCE_S, World
 
 
 def test_each_waiting_is_told_once_however_many_watch(tmp_path: Path) -> None:

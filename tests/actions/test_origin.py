@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.support.world import World
 
 import mngr
-from tests.support.world import World
 
 SLEEP = ("sleep", "1000")
 
@@ -46,7 +46,9 @@ def test_a_git_url_brought_up_to_date_each_time(world: World) -> None:
     assert world.git("branch", "--format=%(refname:short)").split() == ["main"]
 
 
-@pytest.mark.parametrize(("source", "says"), [("nowhere", "nowhere"), ("file:///no/such/repo", "cannot fetch")])
+@pytest.mark.parametrize(
+    ("source", "says"), [("nowhere", "nowhere"), ("file:///no/such/repo", "cannot fetch")]
+)
 def test_what_is_not_there_is_an_error_and_leaves_nothing(world: World, source: str, says: str) -> None:
     with pytest.raises(mngr.MngrError, match=says) as error:
         mngr.create("foo", args=SLEEP, source=source, manager=world.manager())

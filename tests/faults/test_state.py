@@ -114,7 +114,9 @@ def test_after_a_reboot_rows_say_stopped_and_start_works(world: World) -> None:
 
 @pytest.mark.accept("K5")
 def test_stop_ends_the_whole_tree_detached_deaf_and_orphaned_ones_too(world: World) -> None:
-    script = "trap '' TERM; setsid sh -c 'trap \"\" TERM; sleep 1000' & (setsid sleep 1000 &) ; nohup sleep 1000 & wait; sleep 1000"
+    deaf = "setsid sh -c 'trap \"\" TERM; sleep 1000' &"
+    orphan = "(setsid sleep 1000 &) ;"
+    script = f"trap '' TERM; {deaf} {orphan} nohup sleep 1000 & wait; sleep 1000"
     agent = create(world, "sh", "-c", script)
     mark = f"MNGR_AGENT_ID={agent.id}".encode()
 

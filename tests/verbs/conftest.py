@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 from mngr_box.provider import BoxProvider
-
-from mngr.actions.manager import Manager
 from tests.support.needs import needs
 from tests.support.world import World
+
+from mngr.actions.manager import Manager
 
 
 class Place:

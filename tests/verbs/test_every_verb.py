@@ -2,17 +2,16 @@
 
 import os
 import pty
-from pathlib import Path
 
 import msgspec
 import pytest
+from tests.support.world import PATIENCE_S
+from tests.verbs.conftest import Place
 
 import mngr
 from mngr import process
 from mngr.model.agent import Agent
 from mngr.process import wait_until
-from tests.support.world import PATIENCE_S
-from tests.verbs.conftest import Place
 
 pytestmark = pytest.mark.accept("K1", "L2")
 

@@ -34,10 +34,8 @@ def set_key(text: str, key: Key, value: Any, source: str) -> str:
     lines = _lines(text)
     statements = list(_statements(lines, source))
     there = next((one for one in statements if one.key == key and not one.is_header), None)
-    if there:
-        candidates = iter([_replace(lines, there, value, source)])
-    else:
-        candidates = _insertions(lines, statements, key, value)
+    insertions = _insertions(lines, statements, key, value)
+    candidates = iter([_replace(lines, there, value, source)]) if there else insertions
     return _first_that_means(candidates, wanted, key, source)
 
 

@@ -56,7 +56,7 @@ command -v tmux >/dev/null 2>&1 || exit {NO_TMUX}
 {start_function(paths)}
 D={quote(agent.dir)}
 {before}
-rm -f "$D/exit.json" "$D/pid"
+[ ! -e "$D/exit.json" ] && [ ! -e "$D/pid" ] || rm -f "$D/exit.json" "$D/pid"
 n=0
 until out=$({tmux_sh(paths)} {_new_session(agent, spec)} 2>&1 </dev/null); do
   case $out in

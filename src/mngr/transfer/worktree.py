@@ -135,12 +135,13 @@ def _undo_add(source: Source, work_dir: str, branch: str) -> None:
 
 
 def _fill(source: Source, host: Host, work_dir: str, dirty: str) -> None:
-    script = f"cd -- {quote(work_dir)}\n" + ("git reset -q --hard\n" if source.head else "")
     if not source.head and not dirty:
         return
     if dirty:
-        script += replay_script(dirty)
-    done = run_script(host, script, timeout_s=_CHECKOUT_TIMEOUT_S)
+        script = f"cd -- {quote(work_dir)}\n" + ("git reset -q --hard\n" if source.head else "")
+        done = run_script(host, script + replay_script(dirty), timeout_s=_CHECKOUT_TIMEOUT_S)
+    else:
+        done = git(work_dir, "reset", "-q", "--hard", timeout_s=_CHECKOUT_TIMEOUT_S)
     if done.code:
         raise failed(
             f"cannot check out {work_dir}", done, "nothing was left behind; a filter or the disk failed"
