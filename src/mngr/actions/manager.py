@@ -34,6 +34,8 @@ class Manager:
         self._providers: dict[str, Provider] = dict(self._given)
         self._types: dict[str, AgentType] = {}
         self._lock = threading.RLock()
+        # Its own: a config that warns while it loads is waited for by whoever holds the other.
+        self._warnings_lock = threading.Lock()
 
     @cached_property
     def config(self) -> Config:
@@ -56,7 +58,7 @@ class Manager:
         return self.provider("local").open("local")
 
     def warn(self, text: str) -> None:
-        with self._lock:
+        with self._warnings_lock:
             if text not in self.warnings:
                 self.warnings.append(text)
 
