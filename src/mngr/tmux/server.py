@@ -65,9 +65,11 @@ def tmux_sh(paths: HostPaths) -> str:
 
 
 def attach_argv(paths: HostPaths, session: str, *, read_only: bool = False) -> tuple[str, ...]:
-    """What attaches a terminal to a session."""
-    flags = ("-r",) if read_only else ()
-    return ("tmux", "-u", "-S", paths.socket, "attach-session", *flags, "-t", f"={session}")
+    """What attaches a terminal to a session; its window takes the terminal's size, unless we only look."""
+    attach = ("tmux", "-u", "-S", paths.socket, "attach-session")
+    if read_only:
+        return (*attach, "-r", "-f", "ignore-size", "-t", f"={session}")
+    return (*attach, "-t", f"={session}", ";", "set-option", "-w", "-t", f"={session}:", "window-size", "latest")
 
 
 def start_function(paths: HostPaths) -> str:
