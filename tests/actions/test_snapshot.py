@@ -53,7 +53,9 @@ def test_restore_puts_files_branch_and_uncommitted_work_back_exactly(world: Worl
     taken = create_snapshot("foo", "good", note="before lunch", manager=world.manager)
     assert (taken.name, taken.agent_name, taken.note) == ("good", "foo", "before lunch")
     _change_everything(world, work)
+    pid = Path(world.own(foo).pid).read_text()
     change = restore_snapshot("good", manager=world.manager)
+    assert Path(world.own(foo).pid).read_text() != pid
     assert world.tree(work) == {**tree, "ignored": "changed and ignored\n"}
     assert world.git(work, "status", "--porcelain") == status
     assert world.git(work, "rev-parse", "HEAD", "--abbrev-ref", "HEAD").split() == [head, "mngr/foo"]

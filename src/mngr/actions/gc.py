@@ -13,7 +13,7 @@ from mngr.actions.heritage import PRIVATE_REFS
 from mngr.actions.litter import AGENT_DIR, NAME, SESSION, SOCKET, WORK, Litter, look_for_litter
 from mngr.actions.manager import Manager, default_manager
 from mngr.actions.orphan import remove_orphan, when_unused
-from mngr.actions.rows import Row, is_creator_alive, look_at, look_everywhere
+from mngr.actions.rows import Row, look_at, look_everywhere
 from mngr.errors import MngrError
 from mngr.hosts.protocol import Host, shares_files
 from mngr.model.agent import AgentSpec, AgentState
@@ -103,7 +103,7 @@ def is_interrupted(row: Row) -> bool:
     folded = row.evidence.folded
     if row.evidence.spec is None or folded.created or row.agent.state != AgentState.UNKNOWN:
         return False
-    if is_creator_alive(row.evidence.spec, row.now) or row.evidence.alive or row.evidence.pane:
+    if row.evidence.alive or row.evidence.pane:
         return False
     return folded.started_at is None or row.now - folded.started_at > _LAUNCH_S
 
