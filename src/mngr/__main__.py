@@ -30,9 +30,21 @@ def _answer(words: list[str]) -> int:
         from mngr.cli.complete import print_candidates
 
         return print_candidates(words[1:])
+    _load_msgspec()
     from mngr.cli.app import run
 
     return run(words)
+
+
+def _load_msgspec() -> None:
+    """Loads msgspec without typing_extensions: where that is installed it would cost 3 ms and give nothing."""
+    if "typing_extensions" in sys.modules:
+        return
+    sys.modules["typing_extensions"] = None  # type: ignore[assignment]  # an import of it fails
+    try:
+        import msgspec  # noqa: F401
+    finally:
+        del sys.modules["typing_extensions"]
 
 
 if __name__ == "__main__":
