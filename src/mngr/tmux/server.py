@@ -69,7 +69,8 @@ def attach_argv(paths: HostPaths, session: str, *, read_only: bool = False) -> t
     attach = ("tmux", "-u", "-S", paths.socket, "attach-session")
     if read_only:
         return (*attach, "-r", "-f", "ignore-size", "-t", f"={session}")
-    return (*attach, "-t", f"={session}", ";", "set-option", "-w", "-t", f"={session}:", "window-size", "latest")
+    resize = ("set-option", "-w", "-t", f"={session}:", "window-size", "latest")
+    return (*attach, "-t", f"={session}", ";", *resize)
 
 
 def start_function(paths: HostPaths) -> str:
