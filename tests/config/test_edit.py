@@ -63,7 +63,6 @@ def test_a_new_local_file_is_hidden_from_git_and_the_project_file_is_not(desk: D
         ("prefx", "a"),
         ("prefix", "a b"),
         ("agent_types.a.args", "x"),
-        ("plugins.disabled", "[1]"),
         ("a..b", "1"),
     ],
 )

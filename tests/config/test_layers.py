@@ -20,7 +20,7 @@ def test_without_any_file_there_are_defaults(desk: Desk) -> None:
     assert config.get("commands.create.branch") is None
     assert config.get("commands.create.branch", ":x/*") == ":x/*"
     assert config.section("commands.create") == {}
-    assert config.items() == (("plugins.disabled", [], "default"), ("prefix", "mngr-", "default"))
+    assert config.items() == (("prefix", "mngr-", "default"),)
     assert config.host_dir == desk.places.host_dir
     assert config.repo_root == desk.places.repo_root
 
@@ -78,7 +78,7 @@ def test_items_are_flat_sorted_and_can_be_asked_for_again(desk: Desk) -> None:
     desk.user.write_text('[templates."v1.2"]\nbranch = "b"\n[providers.ssh]\nport = 22\n')
     config = desk.load()
     keys = [key for key, _, _ in config.items()]
-    assert keys == ["plugins.disabled", "prefix", "providers.ssh.port", 'templates."v1.2".branch']
+    assert keys == ["prefix", "providers.ssh.port", 'templates."v1.2".branch']
     assert all(
         config.get(key) == value and config.source(key) == source for key, value, source in config.items()
     )
@@ -88,9 +88,7 @@ def test_what_config_hands_out_cannot_change_it(desk: Desk) -> None:
     desk.user.write_text('[agent_types.a]\ncommand = ["x"]\n')
     config = desk.load()
     config.section("agent_types.a")["command"].append("y")
-    config.get("plugins.disabled").append("z")
     assert config.get("agent_types.a.command") == ["x"]
-    assert desk.load().get("plugins.disabled") == []
 
 
 def test_an_option_has_one_meaning_with_dash_or_underscore(desk: Desk) -> None:
@@ -175,7 +173,6 @@ def test_a_malformed_override_is_a_usage_error(desk: Desk, word: str) -> None:
         ("[agent_types.a]\ncomand = 'x'", "agent_types.a.comand", "command"),
         ("[agent-types.a]", "agent-types", "agent_types"),
         ("[notify]\ncommands = 'x'", "notify.commands", "command"),
-        ("[plugins]\ndisable = []", "plugins.disable", "disabled"),
     ],
 )
 def test_an_unknown_key_names_the_file_the_key_and_the_nearest(
@@ -216,7 +213,6 @@ def test_an_environment_name_with_an_empty_part_is_refused(desk: Desk, name: str
         ("[agent_types.a]\nargs = [1]", "agent_types.a.args", "a list of texts"),
         ("[agent_types.a]\nenv = {A = 1}", "agent_types.a.env", "a table of texts"),
         ("[agent_types.a]\nparent = []", "agent_types.a.parent", "text"),
-        ("[plugins]\ndisabled = 'x'", "plugins.disabled", "a list of texts"),
         ("notify.command = 2024-01-01", "notify.command", "a command"),
         ("providers.ssh = 1", "providers.ssh", "a table"),
         ("tmr = 1", "tmr", "a table"),

@@ -198,7 +198,7 @@ DANGEROUS = """
     commands.create.from commands.create.image commands.create.offline commands.create.template
     commands.create.brand_new commands.create commands.destroy.force commands.stop.all commands
     templates.t.setup templates.t.type templates.t.connect_command templates.t.windows templates.t
-    agent_types.x.command agent_types.x.parent notify.command providers.local.x plugins.disabled
+    agent_types.x.command agent_types.x.parent notify.command providers.local.x
     tmr.setup tmr.lint tmr.suite tmr.type tmr.env tmr.prompt tmr weather.x
 """
 

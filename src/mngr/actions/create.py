@@ -15,7 +15,7 @@ from mngr.actions.environment import base_env, told_env
 from mngr.actions.heritage import commits_at_hand, send_files
 from mngr.actions.manager import Manager, default_manager
 from mngr.actions.message import deliver
-from mngr.actions.rows import look_at, this_process
+from mngr.actions.rows import just_launched, look_at, this_process
 from mngr.actions.undo import Undo
 from mngr.agents.protocol import Resumable
 from mngr.errors import BlockedError, MngrError, UnreachableError, UsageError
@@ -53,6 +53,7 @@ class Made(Struct, frozen=True):
 
     spec: AgentSpec
     launched: Launched
+    started_at: float
     notes: tuple[str, ...]
 
 
@@ -148,13 +149,14 @@ def _make(plan: Plan, host: Host, owns_host: bool, manager: Manager, undo: Undo)
     run = _run_file(plan, host, spec, manager)
     _set_up(plan, host, spec, run)
     undo.push(f"session {spec.session}", lambda: claim.end_session(host, spec))
-    launched = _launch(host, spec, run)
+    started_at = time.time()
+    launched = _launch(host, spec, run, started_at)
     if _could_not_start(launched):
         raise MngrError(
             f'"{spec.name}" could not be started: {_why_not(launched) or run.argv[0]}',
             hint=f"is {run.argv[0]} installed, and on the PATH of its host?",
         )
-    return Made(spec, launched, plan.notes + sent.notes)
+    return Made(spec, launched, started_at, plan.notes + sent.notes)
 
 
 def _first_spec(plan: Plan, host: Host, owns_host: bool, manager: Manager) -> AgentSpec:
@@ -240,7 +242,7 @@ def _set_up(plan: Plan, host: Host, spec: AgentSpec, run: RunFile) -> None:
         )
 
 
-def _launch(host: Host, spec: AgentSpec, run: RunFile) -> Launched:
+def _launch(host: Host, spec: AgentSpec, run: RunFile, started_at: float) -> Launched:
     paths = HostPaths(host.dir)
     agent = paths.agent(spec.id)
     final = msgspec.structs.replace(spec, creator=None)
@@ -248,7 +250,7 @@ def _launch(host: Host, spec: AgentSpec, run: RunFile) -> Launched:
         (
             put(agent.run, run_file_text(run, agent)) + " || exit 1",
             put(agent.spec, msgspec.json.encode(final).decode()) + " || exit 1",
-            append(agent.events, Event(time.time(), kinds.STARTED)) + " || exit 1",
+            append(agent.events, Event(started_at, kinds.STARTED)) + " || exit 1",
         )
     )
     after = append(agent.events, Event(time.time(), kinds.CREATED)) + "\n" + ring(paths.bell)
@@ -269,7 +271,7 @@ def _last_words(launched: Launched) -> str:
 
 
 def _finish(plan: Plan, made: Made, host: Host, manager: Manager) -> Change:
-    agent = look_again(host, made.spec.id, manager)
+    agent = _now(made, host, manager)
     change = Change(agent, changed=True, notes=made.notes)
     if made.launched.exit_json and (agent.exit_code or agent.signal):
         how = agent.signal or f"exit code {agent.exit_code}"
@@ -290,9 +292,11 @@ def _finish(plan: Plan, made: Made, host: Host, manager: Manager) -> Change:
     return change
 
 
-def look_again(host: Host, agent_id: str, manager: Manager) -> Agent:
-    """The agent as it is now."""
-    rows = look_at(host, manager, agent_glob=agent_id)
+def _now(made: Made, host: Host, manager: Manager) -> Agent:
+    """The agent as it is now; a plain command that was seen to settle needs no second look."""
+    if made.launched.has_settled and made.spec.type == "command":
+        return just_launched(made.spec, made.launched.pid, made.started_at, host, manager)
+    rows = look_at(host, manager, agent_glob=made.spec.id)
     if not rows:
-        raise UnreachableError(f"{agent_id} is not on {host.name} any more")
+        raise UnreachableError(f"{made.spec.id} is not on {host.name} any more")
     return rows[0].agent

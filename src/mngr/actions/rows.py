@@ -16,9 +16,9 @@ from mngr.errors import MngrError, TimedOutError, UnreachableError
 from mngr.hosts.protocol import Host
 from mngr.model.agent import Agent, AgentSpec, AgentState, Creator
 from mngr.model.host import HostRef, HostState
-from mngr.store.fold import encode_fold
+from mngr.store.fold import Folded, encode_fold
 from mngr.store.paths import HostPaths
-from mngr.store.probe import Evidence, HostEvidence, probe_argv, read_probe
+from mngr.store.probe import Evidence, HostEvidence, Pane, probe_argv, read_probe
 from mngr.store.state import Phase, life
 from mngr.tmux.server import attach_argv
 
@@ -72,6 +72,18 @@ def look_at(
         if row.evidence.tail_bytes > _FOLD_WHEN_BYTES:
             host.write(paths.agent(row.agent.id).fold, encode_fold(row.evidence.folded))
     return rows
+
+
+def just_launched(spec: AgentSpec, pid: int, started_at: float, host: Host, manager: Manager) -> Agent:
+    """The record of an agent that its launch has just seen alive: what another look would say, without one."""
+    evidence = Evidence(
+        id=spec.id,
+        spec=spec,
+        folded=Folded(created=True, started_at=started_at, last_at=started_at),
+        pane=Pane(pid, dead=False, exit_code=None, signal=None, dead_at=None, tty="", session=spec.session),
+    )
+    now = time.time()
+    return _row(evidence, HostEvidence("-", now, "running", (evidence,)), host, manager).agent
 
 
 def look_everywhere(manager: Manager, *, provider: str = "", host: str = "") -> tuple[Look, ...]:

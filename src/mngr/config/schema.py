@@ -57,11 +57,10 @@ KNOWN: Schema = {
     "agent_types": {ANY_NAME: {"command": COMMAND, "args": TEXTS, "env": TEXTS_BY_NAME, "parent": TEXT}},
     "providers": {ANY_NAME: TABLE},
     "notify": {"command": COMMAND},
-    "plugins": {"disabled": TEXTS},
     "tutorial": TABLE,
     "tmr": TABLE,
 }
-DEFAULTS: dict[str, Any] = {"prefix": "mngr-", "plugins": {"disabled": []}}
+DEFAULTS: dict[str, Any] = {"prefix": "mngr-"}
 
 # Their third part is an option, and people write options with either sign.
 _HOLD_OPTIONS = ("commands", "templates")

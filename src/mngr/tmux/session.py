@@ -21,6 +21,8 @@ class Launched(Struct, frozen=True):
     pid: int
     exit_json: bytes = b""
     screen: str = ""
+    has_settled: bool = False
+    """The program was seen waiting for something, twice in a row."""
 
 
 def launch(host: Host, spec: AgentSpec, *, before: str = "", after: str = "") -> Launched:
@@ -45,8 +47,8 @@ def launch(host: Host, spec: AgentSpec, *, before: str = "", after: str = "") ->
         )
     head, _, rest = done.stdout.partition(b"\n")
     exit_json, _, screen = rest.partition(b"\n")
-    pid = head.split()[-1] if head.split() else b"0"
-    return Launched(int(pid), exit_json, screen.decode(errors="replace"))
+    calm, pid = map(int, head.split()[-2:])
+    return Launched(pid, exit_json, screen.decode(errors="replace"), has_settled=calm > 1 and not exit_json)
 
 
 def launch_script(paths: HostPaths, spec: AgentSpec, *, before: str, after: str) -> str:
@@ -69,7 +71,7 @@ until out=$({tmux_sh(paths)} {_new_session(agent, spec)} 2>&1 </dev/null); do
 done
 {ensure_index_writer(paths) if spec.record else ""}
 {_settle(paths)}
-echo "$pid"
+echo "$calm ${{pid:-0}}"
 if [ -e "$D/exit.json" ]; then
   cat "$D/exit.json"
   {tmux_sh(paths)} capture-pane -p -t {quote(f"={spec.session}:")} 2>/dev/null
