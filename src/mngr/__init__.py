@@ -12,6 +12,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from mngr.actions.capture import capture as capture
     from mngr.actions.capture import cast as cast
+    from mngr.actions.cleanup import choose_agents as choose_agents
     from mngr.actions.clone import clone as clone
     from mngr.actions.connect import ConnectPlan as ConnectPlan
     from mngr.actions.connect import plan_connect as plan_connect
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from mngr.actions.create_many import create_many as create_many
     from mngr.actions.create_spec import CreateSpec as CreateSpec
     from mngr.actions.destroy import destroy as destroy
+    from mngr.actions.doctor import Finding as Finding
+    from mngr.actions.doctor import examine as examine
     from mngr.actions.events import events as events
     from mngr.actions.events import follow as follow
     from mngr.actions.exec import exec_in as exec_in
@@ -66,12 +69,14 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "actions.capture": "capture cast",
+    "actions.cleanup": "choose_agents",
     "actions.clone": "clone",
     "actions.connect": "ConnectPlan plan_connect",
     "actions.create": "AgentDiedError create",
     "actions.create_many": "create_many",
     "actions.create_spec": "CreateSpec",
     "actions.destroy": "destroy",
+    "actions.doctor": "Finding examine",
     "actions.events": "events follow",
     "actions.exec": "exec_in",
     "actions.filter": "Filter",

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from tests.actions.world import World
 
-from mngr.actions.cleanup import choose
+from mngr.actions.cleanup import choose_agents
 from mngr.actions.filter import Filter
 from mngr.actions.message import message
 from mngr.actions.stop import stop
@@ -17,12 +17,12 @@ _TIME = re.compile(r'("(?:at|created_at)":)([0-9.e+]+)')
 
 
 def _chosen(world: World, filter: Filter, older_than_s: float = 0, idle_for_s: float = 0) -> list[str]:
-    return [agent.name for agent in choose(filter, older_than_s, idle_for_s, manager=world.manager)]
+    return [agent.name for agent in choose_agents(filter, older_than_s, idle_for_s, manager=world.manager)]
 
 
 def _shift(world: World, name: str, seconds: float) -> None:
     """Makes an agent's records older."""
-    agent = next(agent for agent in choose(Filter(where=(f"name={name}",)), manager=world.manager))
+    agent = next(agent for agent in choose_agents(Filter(where=(f"name={name}",)), manager=world.manager))
     own = world.own(agent)
     for path in (Path(own.spec), Path(own.events), Path(own.exit)):
         if path.exists():
@@ -66,6 +66,6 @@ def test_an_agent_that_waits_is_idle_since_its_turn_ended(world: World) -> None:
 
 def test_nothing_asked_for_is_refused(world: World) -> None:
     with pytest.raises(UsageError, match="which agents"):
-        choose(Filter(), manager=world.manager)
+        choose_agents(Filter(), manager=world.manager)
     with pytest.raises(UsageError, match='no field "stat"'):
-        choose(Filter(where=("stat=DONE",)), manager=world.manager)
+        choose_agents(Filter(where=("stat=DONE",)), manager=world.manager)

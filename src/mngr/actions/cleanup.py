@@ -8,7 +8,7 @@ from mngr.errors import UsageError
 from mngr.model.agent import Agent, AgentState
 
 
-def choose(
+def choose_agents(
     filter: Filter,
     older_than_s: float | None = None,
     idle_for_s: float | None = None,

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import click
 
-from mngr.actions.cleanup import choose
+from mngr.actions.cleanup import choose_agents
 from mngr.actions.destroy import destroy_rows
 from mngr.actions.filter import Filter
 from mngr.actions.rows import Row
@@ -60,7 +60,7 @@ def command(
     call.output.check(Change)
     if only_stop and wants_destroy:
         raise UsageError("--stop and --destroy are two things", hint="choose one")
-    agents = choose(filter.check(), older_than_s, idle_for_s, manager=call.manager)
+    agents = choose_agents(filter.check(), older_than_s, idle_for_s, manager=call.manager)
     doing = "stop" if only_stop else "destroy"
     if agents and not dry_run:
         confirm(f"{doing} {', '.join(agent.name for agent in agents)}?", yes=yes)
