@@ -84,7 +84,7 @@ class Contest:
         if self._options.peer:
             peer = Peer(self._stage("help-peer"), self._options.peer)
             turns.append(Turn(HELP, PEER, lambda _: time_step(peer.stage, peer.help())))
-        take_turns(self.samples, turns, 3 * self._options.reps)
+        take_turns(self.samples, [turns], 3 * self._options.reps)
 
     def _one_agent(self) -> None:
         _say("create, exec, message, stop, destroy")
@@ -100,8 +100,8 @@ class Contest:
             (DESTROY, lambda it, rep: it.destroy([f"a{rep}"])),
             ("", lambda it, rep: it.destroy_stopped(f"b{rep}")),
         ]
-        turns = [_step_turn(row, it, step) for row, step in steps for it in contenders]
-        take_turns(self.samples, turns, self._options.reps)
+        groups = [[_step_turn(row, it, step) for it in contenders] for row, step in steps]
+        take_turns(self.samples, groups, self._options.reps)
         _end(contenders)
 
     def _lists(self) -> None:
@@ -111,7 +111,7 @@ class Contest:
         turns = [_bare(by_size[1][0].stage)]
         for size, contenders in by_size.items():
             turns += [_step_turn(list_row(size), it, lambda it, _: it.list()) for it in contenders]
-        take_turns(self.samples, turns, 2 * self._options.reps)
+        take_turns(self.samples, [turns], 2 * self._options.reps)
         self._count_processes({size: contenders[0].stage for size, contenders in by_size.items()})
         self._weigh((by_size[1][0].stage, 1), (by_size[sizes[-1]][0].stage, sizes[-1]))
         for contenders in by_size.values():
@@ -145,14 +145,14 @@ class Contest:
         two = self._contenders("many", with_peer=False)
         whole = [_step_turn(CREATE_100, it, lambda it, _: it.create_many(names)) for it in two]
         clear = [_step_turn("", it, lambda it, _: it.destroy(names)) for it in two]
-        take_turns(self.samples, [*whole, *clear], min(3, self._options.reps) - 1, warm_up=False)
-        take_turns(self.samples, whole, 1, warm_up=False)
+        take_turns(self.samples, [whole, clear], min(3, self._options.reps) - 1, warm_up=False)
+        take_turns(self.samples, [whole], 1, warm_up=False)
         contenders = [*two, *self._hundred_peers(names)]
         lists = [_step_turn(list_row(count), it, lambda it, _: it.list()) for it in contenders]
-        take_turns(self.samples, lists, self._options.reps)
+        take_turns(self.samples, [lists], self._options.reps)
         batches = [names[at : at + _BATCH] for at in range(0, count - _BATCH + 1, _BATCH)]
         ends = [_step_turn(DESTROY_20, it, lambda it, rep: it.destroy(batches[rep])) for it in contenders]
-        take_turns(self.samples, ends, min(3, self._options.reps, len(batches) - 1))
+        take_turns(self.samples, [ends], min(3, self._options.reps, len(batches) - 1))
         _end(contenders)
 
     def _hundred_peers(self, names: Sequence[str]) -> list[Contender]:

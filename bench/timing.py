@@ -4,8 +4,9 @@ import os
 import select
 import subprocess
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from multiprocessing.pool import ThreadPool
+from random import Random
 
 from bench.results import Timing
 from bench.stage import Stage
@@ -46,14 +47,22 @@ class Samples:
         }
 
 
-def take_turns(samples: Samples, turns: Iterable[Turn], reps: int, *, warm_up: bool = True) -> None:
-    """All turns in order, `reps` times; a first round that does not count warms caches and compiled files."""
-    turns = list(turns)
+def take_turns(
+    samples: Samples, groups: Iterable[Sequence[Turn]], reps: int, *, warm_up: bool = True
+) -> None:
+    """All groups in order, `reps` times, each group in another order every time.
+
+    Whoever comes after a heavy contender finds cold caches: nobody shall always be that one. A first round that
+    does not count warms caches and compiled files.
+    """
+    groups = [list(group) for group in groups]
+    order = Random(0)
     for rep in range(0 if warm_up else 1, reps + 1):
-        for turn in turns:
-            seconds = turn.act(rep)
-            if rep and turn.row:
-                samples.add(turn.row, turn.contender, seconds)
+        for group in groups:
+            for turn in order.sample(group, len(group)):
+                seconds = turn.act(rep)
+                if rep and turn.row:
+                    samples.add(turn.row, turn.contender, seconds)
 
 
 def time_step(stage: Stage, step: Step) -> float:

@@ -86,7 +86,7 @@ def test_processes_and_memory_are_judged() -> None:
     assert found["recording ≤ 8 MB resident per host for its index"] == ("6.0 MB", True)
 
 
-def test_turns_are_interleaved_and_the_warm_up_does_not_count() -> None:
+def test_turns_are_interleaved_in_changing_order_and_the_warm_up_does_not_count() -> None:
     seen: list[str] = []
 
     def act(name: str, rep: int) -> float:
@@ -94,9 +94,14 @@ def test_turns_are_interleaved_and_the_warm_up_does_not_count() -> None:
         return float(rep)
 
     samples = Samples()
-    take_turns(samples, [Turn("row", name, partial(act, name)) for name in "ab"], 2)
-    assert seen == ["a0", "b0", "a1", "b1", "a2", "b2"]
-    assert samples.timings() == {"row": {"a": Timing((1.0, 2.0)), "b": Timing((1.0, 2.0))}}
+    first = [Turn("row", name, partial(act, name)) for name in "abcd"]
+    take_turns(samples, [first, [Turn("", "e", partial(act, "e"))]], 2)
+    rounds = [seen[at : at + 5] for at in (0, 5, 10)]
+    for rep, taken in enumerate(rounds):
+        assert sorted(taken) == [f"{name}{rep}" for name in "abcde"]
+        assert taken[-1] == f"e{rep}"
+    assert len({tuple(turn[0] for turn in taken) for taken in rounds}) > 1
+    assert samples.timings() == {"row": {name: Timing((1.0, 2.0)) for name in "abcd"}}
 
 
 def start(tmp_path: Path, *words: str) -> "subprocess.Popen[str]":
