@@ -4,12 +4,13 @@ import os
 import signal
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
 from mngr import process
 from mngr.errors import TimedOutError, UsageError
-from mngr.process import CommandFailedError, OnlyEnv
+from mngr.process import CommandFailedError, OnlyEnv, run, wait_until
 
 
 def test_a_missing_program_and_a_missing_directory_are_told_apart() -> None:
@@ -106,3 +107,25 @@ def _count(command_line: bytes) -> int:
         except OSError:
             continue
     return found
+
+
+def test_an_interrupt_while_a_child_is_started_ends_the_child(tmp_path: Path) -> None:
+    """Were it not held back, the interrupt would hit between the fork and our knowing of it."""
+    script = (
+        "import _posixsubprocess, os, signal, subprocess, sys\n"
+        "from mngr import process\n"
+        "real = subprocess._fork_exec\n"
+        "def fork_exec(*words):\n"
+        "    pid = real(*words)\n"
+        "    os.kill(os.getpid(), signal.SIGINT)\n"
+        "    return pid\n"
+        "subprocess._fork_exec = fork_exec\n"
+        "try:\n"
+        "    process.run(['sh', '-c', 'sleep 0.4; touch \"$1\"', 'x', sys.argv[1]])\n"
+        "except KeyboardInterrupt:\n"
+        "    print('interrupted')\n"
+    )
+    mark = tmp_path / "lived-on"
+    done = run([sys.executable, "-c", script, str(mark)], timeout_s=30)
+    assert done.text.split() == ["interrupted"], done.complaint
+    assert not wait_until(mark.exists, 1.0)

@@ -6,8 +6,10 @@ import select
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from types import FrameType
 from typing import BinaryIO, NamedTuple, NoReturn, Protocol, TypeVar, cast
 
 from mngr.errors import MngrError, TimedOutError, UsageError
@@ -124,14 +126,22 @@ def run(
     Raises TimedOutError at the deadline, with its whole process group killed, and CommandFailedError when the
     program is missing (127) or cannot be started (126).
     """
-    return _finish(_spawn(argv, env, cwd), argv, stdin, timeout_s)
+    with _Held() as held:
+        return _finish(_spawn(argv, env, cwd), argv, stdin, timeout_s, held)
 
 
 def stream(
     argv: Sequence[str], *, env: Mapping[str, str] | None = None, cwd: str | None = None
 ) -> LocalStream:
     """Starts a command and hands over its pipes; the caller waits for it or kills it."""
-    return LocalStream(_spawn(argv, env, cwd), _named(argv))
+    with _Held() as held:
+        started = LocalStream(_spawn(argv, env, cwd), _named(argv))
+        try:
+            held.release()
+        except BaseException:
+            started.kill()
+            raise
+        return started
 
 
 def run_with_fds(
@@ -143,7 +153,8 @@ def run_with_fds(
     cwd: str | None = None,
 ) -> Completed:
     """Like `run`, with open descriptors handed to the child (git's `fd::` transport)."""
-    return _finish(_spawn(argv, env, cwd, pass_fds=pass_fds), argv, b"", timeout_s)
+    with _Held() as held:
+        return _finish(_spawn(argv, env, cwd, pass_fds=pass_fds), argv, b"", timeout_s, held)
 
 
 def start_detached(
@@ -195,6 +206,35 @@ class _DeadlineError(Exception):
     pass
 
 
+class _Held:
+    """Holds back Ctrl-C and TERM while a child is started: in between nobody would know it, and it would live on."""
+
+    def __init__(self) -> None:
+        self._before: dict[int, Callable[[int, FrameType | None], object]] = {}
+        self._came: list[int] = []
+
+    def __enter__(self) -> "_Held":
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                handler = signal.getsignal(number)
+                if callable(handler):
+                    self._before[number] = handler
+                    signal.signal(number, lambda came, _: self._came.append(came))
+        return self
+
+    def release(self) -> None:
+        """Gives the signals back their meaning, and what came meanwhile its effect. Twice is safe."""
+        before, self._before = self._before, {}
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        while self._came:
+            number = self._came.pop()
+            before[number](number, None)
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+
 def _spawn(
     argv: Sequence[str],
     env: Mapping[str, str] | None,
@@ -227,10 +267,11 @@ def _spawn(
 
 
 def _finish(
-    child: "subprocess.Popen[bytes]", argv: Sequence[str], stdin: bytes, timeout_s: float
+    child: "subprocess.Popen[bytes]", argv: Sequence[str], stdin: bytes, timeout_s: float, held: _Held
 ) -> Completed:
     """Sees a child to its end, or ends it with its group when that does not come."""
     try:
+        held.release()
         out, err = _talk(child, stdin, time.monotonic() + timeout_s)
     except BaseException as error:
         _kill_group(child)

@@ -104,11 +104,17 @@ def test_turns_are_interleaved_in_changing_order_and_the_warm_up_does_not_count(
     assert samples.timings() == {"row": {name: Timing((1.0, 2.0)) for name in "abcd"}}
 
 
-def start(tmp_path: Path, *words: str) -> "subprocess.Popen[str]":
+@pytest.fixture
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Short, because sockets are made below it."""
+    return tmp_path_factory.mktemp("b")
+
+
+def start(folder: Path, *words: str) -> "subprocess.Popen[str]":
     """The benchmark, with a temp directory by which all that it starts is found."""
     return subprocess.Popen(
         [sys.executable, str(ROOT / "bench" / "run.py"), "--quick", "--no-peer", "--reps", "1", *words],
-        env={**os.environ, "TMPDIR": str(tmp_path)},
+        env={**os.environ, "TMPDIR": str(folder)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -116,27 +122,27 @@ def start(tmp_path: Path, *words: str) -> "subprocess.Popen[str]":
 
 
 @pytest.mark.slow
-def test_a_quick_run_measures_writes_and_leaves_nothing(tmp_path: Path) -> None:
-    out = tmp_path / "RESULTS.md"
-    said, complaints = (child := start(tmp_path, "--out", str(out))).communicate(timeout=300)
+def test_a_quick_run_measures_writes_and_leaves_nothing(folder: Path) -> None:
+    out = folder / "RESULTS.md"
+    said, complaints = (child := start(folder, "--out", str(out))).communicate(timeout=300)
     assert child.returncode == 0, complaints
     text = out.read_text()
     assert text.strip() == said.strip()
     for row in ("create", "exec", "message", "stop", "destroy", "destroy 20 at once", "list, 10 agents"):
         assert f"| {row} | " in text
     assert "| S5 | no process of ours per idle agent | 0 | met |" in text
-    assert str(tmp_path) not in text
+    assert str(folder) not in text
     assert str(ROOT) not in text
-    assert not processes_under(str(tmp_path))
-    assert os.listdir(tmp_path) == ["RESULTS.md"]
+    assert not processes_under(str(folder))
+    assert os.listdir(folder) == ["RESULTS.md"]
 
 
 @pytest.mark.slow
-def test_an_interrupted_run_leaves_nothing(tmp_path: Path) -> None:
-    child = start(tmp_path)
-    assert wait_until(lambda: len(processes_under(str(tmp_path))) > 5, 60)
+def test_an_interrupted_run_leaves_nothing(folder: Path) -> None:
+    child = start(folder)
+    assert wait_until(lambda: len(processes_under(str(folder))) > 5, 60)
     child.send_signal(signal.SIGINT)
     _, complaints = child.communicate(timeout=60)
     assert child.returncode == 130, complaints
-    assert not processes_under(str(tmp_path))
-    assert not os.listdir(tmp_path)
+    assert not processes_under(str(folder))
+    assert not os.listdir(folder)

@@ -177,7 +177,7 @@ class _Reader:
             self._stats[agent] = stat
         elif kind == "O":
             agent, _, offset = rest.partition(" ")
-            self._offsets[agent] = int(offset)
+            self._offsets[agent] = int(offset) if _is_number(offset) else 0
         elif kind == "R":
             self._results.add(rest)
 
@@ -201,24 +201,24 @@ class _Reader:
 
     def _host(self, rest: str) -> None:
         self.boot, _, now = rest.partition(" ")
-        self.now = float(now or 0)
+        self.now = float(now) if _is_number(now) else 0.0
 
     def _tmux(self, rest: str) -> None:
         self.tmux = rest
 
     def _pane(self, rest: str) -> None:
         words = rest.split("|", 7)
-        if len(words) < 8 or not words[1].isdigit():
+        if len(words) < 8 or not _is_number(words[1]):
             return
         agent, pid, dead, status, signal, at, tty, session = words
         self._panes.setdefault(agent, []).append(
             Pane(
                 pid=int(pid),
                 # tmux calls a pane dead before it has collected how the process ended.
-                dead=dead == "1" and (status.isdigit() or at.isdigit()),
-                exit_code=int(status) if status.isdigit() else None,
+                dead=dead == "1" and (_is_number(status) or _is_number(at)),
+                exit_code=int(status) if _is_number(status) else None,
                 signal=signal_name(signal),
-                dead_at=float(at) if at.isdigit() else None,
+                dead_at=float(at) if _is_number(at) else None,
                 tty=tty,
                 session=session,
             )
@@ -226,7 +226,7 @@ class _Reader:
 
     def _mark(self, rest: str) -> None:
         agent, pid, boot, stat = (rest + "   ").split(" ", 3)
-        if pid.isdigit():
+        if _is_number(pid):
             self._marks[agent] = ProcessMark(int(pid), boot, _start_time(stat))
 
     def _own_pane(self, agent: str, mark: ProcessMark | None) -> Pane | None:
@@ -259,7 +259,7 @@ class _Reader:
 
 def signal_name(number: str) -> str | None:
     """`9` → `SIGKILL`; None when there was no signal."""
-    if not number.isdigit():
+    if not _is_number(number):
         return None
     from signal import Signals
 
@@ -267,6 +267,10 @@ def signal_name(number: str) -> str | None:
         return Signals(int(number)).name
     except ValueError:
         return f"SIG{number}"
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit()
 
 
 def _start_time(stat: str) -> str:

@@ -45,6 +45,7 @@ class WorktreeTransfer:
         branch, notes = _add(source, work_dir, branch)
         try:
             _fill(source, host, work_dir, dirty)
+            notes = (*notes, *content_notes(source))
         except BaseException:
             with locked(lock_path(source), timeout_s=_LOCK_TIMEOUT_S):
                 _undo_add(source, work_dir, branch)
@@ -55,7 +56,7 @@ class WorktreeTransfer:
             base_commit=source.head,
             owns_work_dir=True,
             owns_branch=True,
-            notes=(*notes, *content_notes(source)),
+            notes=notes,
         )
 
     def bring_back(self, host: Host, work_dir: str, into: Source, branch: str) -> Brought:
