@@ -60,7 +60,7 @@ def exec_row(
         raise TimedOutError(f"{argv[0]} in {row.agent.name} did not end within {timeout_s:g} s") from None
     finally:
         stream.kill()
-    return code if code >= 0 else 128 - code
+    return code
 
 
 def _pump(source: BinaryIO, sink: Callable[[bytes], None]) -> threading.Thread:

@@ -20,6 +20,10 @@ from mngr.model.agent import Agent, AgentState, WaitingReason
 WORDS = ("done", "waiting", "idle", "stopped", "result")
 
 
+# The agents waited for on one host: the row of each, or None when it is gone.
+_Seen = dict[str, Row | None]
+
+
 class Waited(Struct, frozen=True):
     """An agent when its waiting was over: it reached the condition, or never can."""
 
@@ -63,7 +67,7 @@ def wait_rows(
 ) -> Iterator[Waited]:
     pending = {row.agent.id: row.agent for row in rows}
     deadline = None if timeout_s is None else time.monotonic() + timeout_s
-    news: queue.SimpleQueue[dict[str, Row] | MngrError | None] = queue.SimpleQueue()
+    news: queue.SimpleQueue[_Seen | MngrError | None] = queue.SimpleQueue()
     over = threading.Event()
     groups = by_host(rows)
     for host, group in groups:
@@ -97,21 +101,21 @@ def _report(
     ids: frozenset[str],
     manager: Manager,
     deadline: float | None,
-    news: "queue.SimpleQueue[dict[str, Row] | MngrError | None]",
+    news: "queue.SimpleQueue[_Seen | MngrError | None]",
     over: threading.Event,
 ) -> None:
     try:
         for rows in watch(host, manager, deadline=deadline):
             if over.is_set():
                 return
-            found = {row.agent.id: row for row in rows if row.agent.id in ids}
-            news.put({**dict.fromkeys(ids), **found})  # type: ignore[dict-item]
+            found = {row.agent.id: row for row in rows}
+            news.put({agent_id: found.get(agent_id) for agent_id in ids})
         news.put(None)
     except MngrError as error:
         news.put(error)
 
 
-def _judge(pending: dict[str, Agent], said: dict[str, Row], until: str) -> list[Waited]:
+def _judge(pending: dict[str, Agent], said: _Seen, until: str) -> list[Waited]:
     over = []
     for agent_id, row in said.items():
         if agent_id not in pending:
