@@ -13,7 +13,6 @@ from bench.peer import Peer
 from bench.results import (
     BARE,
     CREATE,
-    CREATE_100,
     DESTROY,
     DESTROY_20,
     EXEC,
@@ -24,6 +23,7 @@ from bench.results import (
     START,
     STOP,
     Memory,
+    create_row,
     list_row,
 )
 from bench.stage import Stage, end_stage, make_stage
@@ -143,7 +143,7 @@ class Contest:
         _say(f"{count} creates, list, destroy {_BATCH} at once")
         names = [f"n{number}" for number in range(count)]
         two = self._contenders("many", with_peer=False)
-        whole = [_step_turn(CREATE_100, it, lambda it, _: it.create_many(names)) for it in two]
+        whole = [_step_turn(create_row(count), it, lambda it, _: it.create_many(names)) for it in two]
         clear = [_step_turn("", it, lambda it, _: it.destroy(names)) for it in two]
         take_turns(self.samples, [whole, clear], min(3, self._options.reps) - 1, warm_up=False)
         take_turns(self.samples, [whole], 1, warm_up=False)
@@ -167,7 +167,7 @@ class Contest:
         _say(f"{len(names)} creates by the peer, about {create_s * len(names) / 2:.0f} s")
         peer = Peer(self._stage("many-peer"), self._options.peer)
         time_step(peer.stage, peer.list())
-        self.samples.add(CREATE_100, PEER, time_step(peer.stage, peer.create_many(names)))
+        self.samples.add(create_row(len(names)), PEER, time_step(peer.stage, peer.create_many(names)))
         return [peer]
 
     def _contenders(self, name: str, *, with_peer: bool = True) -> list[Contender]:

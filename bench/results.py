@@ -14,7 +14,11 @@ MESSAGE = "message"
 STOP = "stop"
 DESTROY = "destroy"
 DESTROY_20 = "destroy 20 at once"
-CREATE_100 = "100 x create"
+
+
+def create_row(agents: int) -> str:
+    """The row's name for so many creations at once."""
+    return f"{agents} x create"
 
 
 def list_row(agents: int) -> str:

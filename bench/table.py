@@ -2,10 +2,25 @@
 
 from collections.abc import Iterable, Sequence
 
-from bench.results import BARE, FLOOR, OURS, PEER, START, Results
+from bench.results import (
+    BARE,
+    CREATE,
+    DESTROY,
+    DESTROY_20,
+    EXEC,
+    FLOOR,
+    HELP,
+    MESSAGE,
+    OURS,
+    PEER,
+    START,
+    STOP,
+    Results,
+)
 from bench.verdict import Verdict, verdicts
 
 _NONE = "-"
+_ORDER = (START, HELP, CREATE, "list", EXEC, MESSAGE, STOP, DESTROY, "x create", DESTROY_20)
 _ANSWERS = {True: "met", False: "**missed**", None: "not measured"}
 
 
@@ -35,10 +50,17 @@ start of an interpreter that does nothing; *peer* is `imbue-mngr` from PyPI. Age
 
 def _times(results: Results) -> str:
     heads = ("", "ours", "floor", "peer", "ours / bare", "ours / floor", "peer / ours")
-    rows = [_row(results, row) for row in results.times if row != START]
+    rows = [_row(results, row) for row in sorted(results.times, key=_place) if row != START]
     start = results.times.get(START, {}).get(BARE)
     first = [(START + " (bare)", _cell(start.median_s, start.best_s), *(_NONE,) * 5)] if start else []
     return _table(heads, [*first, *rows])
+
+
+def _place(row: str) -> tuple[int, int]:
+    """Rows in the order of a session; lists by their number of agents."""
+    number = int("0" + "".join(filter(str.isdigit, row)))
+    kind = next(name for name in reversed(_ORDER) if name in row)
+    return _ORDER.index(kind), number
 
 
 def _row(results: Results, row: str) -> tuple[str, ...]:

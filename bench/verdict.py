@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from bench.results import (
     BARE,
     CREATE,
-    CREATE_100,
     DESTROY,
     EXEC,
     FLOOR,
@@ -15,6 +14,7 @@ from bench.results import (
     START,
     STOP,
     Results,
+    create_row,
     list_row,
 )
 from msgspec import Struct
@@ -56,7 +56,7 @@ def _s3(results: Results) -> Iterator[Verdict]:
     yield _at_most(
         "S3", "`create` ≤ its floor + 10 bare interpreter starts", over, 10, "floor + {:.1f} starts"
     )
-    ratio = results.ratio((CREATE_100, OURS), (CREATE_100, FLOOR))
+    ratio = results.ratio((create_row(100), OURS), (create_row(100), FLOOR))
     yield _at_most("S3", "100 through `create -` ≤ 2 x the floor per agent", ratio, 2)
 
 

@@ -107,7 +107,7 @@ def _settle(paths: HostPaths) -> str:
     """
     return """\
 n=0
-until [ -e "$D/pid" ] || [ -e "$D/exit.json" ] || [ "$n" -ge 500 ]; do n=$((n + 1)); sleep 0.005; done
+until [ -e "$D/pid" ] || [ -e "$D/exit.json" ] || [ "$n" -ge 1000 ]; do n=$((n + 1)); sleep 0.002; done
 pid=0; { read -r pid rest <"$D/pid"; } 2>/dev/null
 n=0; calm=0; gone=0
 while [ "$n" -lt 30 ] && [ "$calm" -lt 2 ] && [ ! -e "$D/exit.json" ]; do
