@@ -156,7 +156,7 @@ def _make(plan: Plan, host: Host, owns_host: bool, manager: Manager, undo: Undo)
             f'"{spec.name}" could not be started: {_why_not(launched) or run.argv[0]}',
             hint=f"is {run.argv[0]} installed, and on the PATH of its host?",
         )
-    return Made(spec, launched, started_at, plan.notes + sent.notes)
+    return Made(spec, launched, started_at, plan.tell() + sent.notes)
 
 
 def _first_spec(plan: Plan, host: Host, owns_host: bool, manager: Manager) -> AgentSpec:

@@ -1,6 +1,8 @@
 """The plan of a creation: everything decided before anything is touched, so that bad input touches nothing."""
 
 import os
+from collections.abc import Callable
+from functools import partial
 
 import msgspec
 from msgspec import Struct
@@ -10,6 +12,7 @@ from mngr.actions.create_spec import CreateSpec, create_spec, with_defaults
 from mngr.actions.environment import asked_env
 from mngr.actions.heritage import Begun, Heritage
 from mngr.actions.manager import Manager
+from mngr.actions.many import later
 from mngr.actions.origin import find_origin
 from mngr.agents.protocol import AgentType
 from mngr.errors import UsageError
@@ -29,7 +32,8 @@ class Plan(Struct, frozen=True):
     source: Source | None
     branch: str
     env: dict[str, str]
-    notes: tuple[str, ...] = ()
+    tell: Callable[[], tuple[str, ...]] = tuple
+    """What a person should know; asked for at the end, because git is still looking."""
     heritage: Heritage = Heritage()
 
 
@@ -55,7 +59,7 @@ def plan_from(begun: Begun, address: Address, manager: Manager) -> Plan:
         raise UsageError(f'--isolate "{spec.isolate}" is unknown', hint="the only isolation is: pid")
     branch = spec.branch or DEFAULT_BRANCH
     return Plan(
-        spec, address, agent_type, begun.transfer, begun.source, branch, env, begun.notes, begun.heritage
+        spec, address, agent_type, begun.transfer, begun.source, branch, env, begun.tell, begun.heritage
     )
 
 
@@ -76,8 +80,9 @@ def _is_plain_host(address: Address, manager: Manager) -> bool:
 def _begin(spec: CreateSpec, address: Address, manager: Manager) -> Begun:
     _agent_type(spec, manager)
     source, transfer = _source_and_transfer(spec, address, manager)
-    notes = _dirty_notes(source) if source and transfer in ("worktree", "mirror") else ()
-    return Begun(spec, source, transfer, notes=notes)
+    if source is None or transfer not in ("worktree", "mirror"):
+        return Begun(spec, source, transfer)
+    return Begun(spec, source, transfer, tell=later(partial(_dirty_notes, source)))
 
 
 def _with_template(spec: CreateSpec, manager: Manager) -> CreateSpec:

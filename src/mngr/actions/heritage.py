@@ -63,7 +63,7 @@ class Begun(Struct, frozen=True):
     source: Source | None
     transfer: str
     env: dict[str, str] = {}
-    notes: tuple[str, ...] = ()
+    tell: Callable[[], tuple[str, ...]] = tuple
     heritage: Heritage = Heritage()
 
 

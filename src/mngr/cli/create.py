@@ -45,11 +45,15 @@ _HOW = ("connect", "foreground", "connect_command", "jobs", "max_running", "dry_
     """,
 )
 @click.argument("address", required=False, default="")
-@click.argument("agent_type", required=False, default="", metavar="[TYPE]")
+@click.argument("agent_type", required=False, default="", metavar="[TYPE] [-- ARGS...]")
 @click.option("-m", "--message", default=None, metavar="TEXT", help="Its first message.")
 @click.option("--message-file", default=None, metavar="FILE", help="Its first message; - is stdin.")
 @click.option("--edit-message", is_flag=True, help="Write the first message in $EDITOR.")
-@click.option("--connect/--no-connect", default=None, help="Attach afterwards. Default: on a terminal.")
+@click.option(
+    "--connect/--no-connect",
+    default=None,
+    help="Attach afterwards. Default: only on a terminal, or with a connect command.",
+)
 @click.option(
     "--foreground", is_flag=True, help="Show its terminal's lines until it ends; its exit code is ours."
 )
@@ -57,15 +61,22 @@ _HOW = ("connect", "foreground", "connect_command", "jobs", "max_running", "dry_
 @with_create_options
 @jobs_option
 @click.option(
-    "--max-running", type=click.IntRange(0), default=0, metavar="N", help="With -: hold lines back."
+    "--max-running",
+    type=click.IntRange(0),
+    default=0,
+    metavar="N",
+    help="With -: make no more while N agents run; 0 is no limit.",
 )
 @dry_run_option
 def command(call: Call, **options: Any) -> int:
     """Make a working copy, and a host if asked for, and start an agent in it.
 
-    ADDRESS is [NAME][@[HOST][.PROVIDER]][:PATH] (mngr help address); TYPE is an agent type, or is left out when a
-    program follows --. When a step fails, all before it is undone. With - as ADDRESS every line on stdin makes an
-    agent: an object with the long options as keys; other keys are carried along (mngr help pipes).
+    ADDRESS is [NAME][@[HOST][.PROVIDER]][:PATH] (mngr help address); without one a name is made up. TYPE is an agent
+    type and ARGS are its arguments; without TYPE, ARGS are the program to run. When a step fails, all before it is
+    undone.
+
+    With - as ADDRESS every line on stdin makes an agent: an object with the long options as keys; other keys are
+    carried along (mngr help pipes).
     """
     call.output.check(Change)
     how = {key: options.pop(key) for key in _HOW}
@@ -154,13 +165,13 @@ def _say_plan(call: Call, spec: CreateSpec) -> int:
         "branch": plan.branch if plan.source and plan.source.common_dir else "",
         "labels": plan.spec.labels,
         "changed": False,
-        "notes": list(plan.notes),
+        "notes": list(plan.tell()),
     }
 
     def human() -> str:
         what = " ".join(plan.spec.args) or plan.agent_type.name
         line = f"Would create {said['name']} on {said['host']}: {what} ({plan.transfer} of {said['source']})"
-        return with_notes(visible(line), plan.notes)
+        return with_notes(visible(line), plan.tell())
 
     call.output.one(said, human)
     return ExitCode.DONE
