@@ -3,9 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
-DEBIAN := tmux git rsync openssh-client busybox util-linux procps
+DEBIAN := tmux git rsync openssh-client busybox util-linux procps groff-base asciinema
 
-.PHONY: setup check test demo bench clean
+.PHONY: setup check test docs demo bench clean
 
 setup: $(STAMP)
 
@@ -26,6 +26,9 @@ test: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	tools/test $(BIN)/pytest -n 2 --junitxml=build/junit.xml
+
+docs: setup
+	$(BIN)/python -m mngr.cli.helptext && $(BIN)/python -m mngr.cli.reference
 
 demo: setup
 	PATH="$(CURDIR)/$(BIN):$$PATH" examples/first-steps.sh
