@@ -1,0 +1,44 @@
+"""Expectations on what a terminal shows; on a terminal they retry, on one screen they look once."""
+
+import re
+
+from mngr_e2e.matchers.failure import Expectation
+from mngr_e2e.session.terminal import Screen, Terminal
+
+
+class TerminalExpectation(Expectation):
+    """`expect(terminal)`: waits until it holds."""
+
+    def __init__(self, terminal: Terminal) -> None:
+        self._terminal = terminal
+
+    def to_show(self, wanted: "str | re.Pattern[str]", timeout_s: float = 5) -> None:
+        """A text, or a compiled pattern. `not_.to_show` waits until it is gone."""
+        __tracebackhide__ = True
+        shown = self._terminal.wait_until(lambda screen: screen.shows(wanted) != self._negated, timeout_s)
+        self._check(
+            shown.shows(wanted), f"the terminal to show {_name(wanted)}", self._terminal.describe(shown)
+        )
+
+    def to_have_ended(self, exit_code: int | None = None, timeout_s: float = 5) -> None:
+        """The program on it is over, with this exit code if one is named."""
+        __tracebackhide__ = True
+        shown = self._terminal.wait_until(lambda screen: screen.ended != self._negated, timeout_s)
+        holds = shown.ended and exit_code in (None, shown.exit_code)
+        code = "" if exit_code is None else f" with exit code {exit_code}"
+        self._check(holds, f"the program to have ended{code}", self._terminal.describe(shown))
+
+
+class ScreenExpectation(Expectation):
+    """`expect(terminal.screen())`: one moment."""
+
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
+
+    def to_show(self, wanted: "str | re.Pattern[str]") -> None:
+        __tracebackhide__ = True
+        self._check(self._screen.shows(wanted), f"the screen to show {_name(wanted)}", self._screen.text)
+
+
+def _name(wanted: "str | re.Pattern[str]") -> str:
+    return repr(wanted if isinstance(wanted, str) else wanted.pattern)

@@ -1,0 +1,65 @@
+"""Expectations on text, such as a command's output."""
+
+import difflib
+import re
+
+import msgspec
+
+from mngr_e2e.matchers.failure import Expectation, describe_text, fail
+from mngr_e2e.matchers.value import ValueExpectation
+
+
+class TextExpectation(Expectation):
+    """`expect(result.stdout)`, or any text."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def to_contain(self, part: str) -> None:
+        __tracebackhide__ = True
+        self._check(part in self._text, f"the text to contain {part!r}", describe_text(self._text))
+
+    def to_match(self, pattern: "str | re.Pattern[str]") -> None:
+        """A regular expression found anywhere; `^` and `$` mean the ends of lines."""
+        __tracebackhide__ = True
+        compiled = re.compile(pattern, re.MULTILINE) if isinstance(pattern, str) else pattern
+        found = compiled.search(self._text) is not None
+        self._check(found, f"the text to match {compiled.pattern!r}", describe_text(self._text))
+
+    def to_equal(self, other: str) -> None:
+        __tracebackhide__ = True
+        shown = describe_text(self._text)
+        if not self._negated:
+            shown = f"{_difference(other, self._text)}\n{shown}"
+        self._check(str(self._text) == other, f"the text to equal {other!r}", shown)
+
+    def to_be_empty(self) -> None:
+        __tracebackhide__ = True
+        self._check(not self._text, "the text to be empty", describe_text(self._text))
+
+    def to_contain_lines(self, *lines: str) -> None:
+        """Whole lines, in this order; others may stand between them."""
+        __tracebackhide__ = True
+        have = iter(self._text.splitlines())
+        missing = next((line for line in lines if line not in have), None)
+        wanted = f"the lines {list(lines)!r}, in this order"
+        said = "" if missing is None else f"(missing from {missing!r} on)\n"
+        self._check(missing is None, wanted, said + describe_text(self._text))
+
+    def to_be_json(self) -> ValueExpectation:
+        """One JSON value; the expectation on that value."""
+        __tracebackhide__ = True
+        try:
+            value = msgspec.json.decode(self._text)
+        except (msgspec.DecodeError, UnicodeEncodeError) as error:
+            if self._negated:
+                return ValueExpectation(None, self._text)
+            fail(f"expected the text to be JSON: {error}", describe_text(self._text))
+        self._check(True, "the text to be JSON", describe_text(self._text))
+        return ValueExpectation(value, self._text)
+
+
+def _difference(wanted: str, found: str) -> str:
+    before, after = wanted.splitlines(), found.splitlines()
+    lines = difflib.unified_diff(before, after, "expected", "found", lineterm="")
+    return "\n".join(list(lines)[:100])

@@ -1,0 +1,60 @@
+"""Expectations on a JSON value."""
+
+import re
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+from mngr_e2e.matchers.failure import Expectation, describe_text, trim
+
+JsonPath: TypeAlias = str | Sequence[str | int]
+
+_MISSING = object()
+_ANY = object()
+
+
+class ValueExpectation(Expectation):
+    """`expect(result.stdout).to_be_json()`, or a dict or list at hand."""
+
+    def __init__(self, value: Any, text: str = "") -> None:
+        self.value = value
+        self._text = text
+
+    def to_have(self, path: JsonPath, value: object = _ANY) -> None:
+        """A value at a path such as "agents[0].name" or ("agents", 0, "name"); any value when none is named."""
+        __tracebackhide__ = True
+        found = _at(self.value, path)
+        holds = found is not _MISSING and (value is _ANY or _same(found, value))
+        wanted = f"JSON with {path!r}" + ("" if value is _ANY else f" = {value!r}")
+        at = "nothing is there" if found is _MISSING else f"there is {trim(repr(found), 500)}"
+        self._check(holds, f"{wanted}; {at}", self._found())
+
+    def to_equal(self, value: object) -> None:
+        __tracebackhide__ = True
+        self._check(_same(self.value, value), f"JSON equal to {value!r}", self._found())
+
+    def to_have_length(self, length: int) -> None:
+        __tracebackhide__ = True
+        have = len(self.value) if isinstance(self.value, (list, dict, str)) else None
+        self._check(have == length, f"{length} elements; there are {have}", self._found())
+
+    def _found(self) -> str:
+        return describe_text(self._text) if self._text else f"value: {trim(repr(self.value))}"
+
+
+def _at(value: Any, path: JsonPath) -> Any:
+    steps = re.findall(r"[^.\[\]]+", path) if isinstance(path, str) else path
+    for step in steps:
+        if isinstance(value, dict):
+            value = value.get(step, _MISSING)
+        elif isinstance(value, list) and re.fullmatch(r"-?\d+", str(step)):
+            value = value[int(step)] if -len(value) <= int(step) < len(value) else _MISSING
+        else:
+            return _MISSING
+    return value
+
+
+def _same(found: object, wanted: object) -> bool:
+    """Equal, and true is not 1."""
+    if isinstance(found, bool) != isinstance(wanted, bool):
+        return False
+    return found == wanted

@@ -1,0 +1,143 @@
+"""The pytest plugin: fixture `e2e`, its options and its marker.
+
+Loads the session room only when a test asks for the fixture; a suite that never does pays for this file alone.
+"""
+
+import os
+import time
+from collections.abc import Generator, Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from mngr_e2e.session.artifacts import Status
+    from mngr_e2e.session.session import E2eSession
+
+_KEPT = "e2e environment kept"
+_RUN = pytest.StashKey[str]()
+_SESSION = pytest.StashKey["E2eSession"]()
+_REPORTS = pytest.StashKey[dict[str, pytest.TestReport]]()
+_HOW_TO_LOOK = pytest.StashKey[str]()
+_TAIL_LINES = 100
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("e2e", "end-to-end tests of command-line programs (fixture e2e)")
+    group.addoption("--e2e-artifacts", metavar="DIR", help="where runs are kept (default: .mngr/e2e)")
+    group.addoption("--e2e-run", metavar="NAME", help="name this run (default: time and process)")
+    group.addoption(
+        "--e2e-keep",
+        choices=("never", "failed", "always"),
+        default="never",
+        help="leave a test's environment and say how to enter it (default: never)",
+    )
+    parser.addini("e2e_shell", "the shell that e2e.run uses", default="sh")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers", "e2e(shell='bash', timeout_s=60): how this test's e2e.run starts and ends commands"
+    )
+    config.stash[_RUN] = _run_name(config)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tells an xdist worker the run's name, so that all write into one run."""
+    node.workerinput["mngr_e2e_run"] = node.config.stash[_RUN]
+
+
+@pytest.fixture
+def e2e(request: pytest.FixtureRequest) -> "Iterator[E2eSession]":
+    """Runs commands in a world of this test's own: home, git repository, state; everything is written down."""
+    from mngr_e2e.session.artifacts import claim_attempt, runs_folder
+    from mngr_e2e.session.session import E2eSession
+
+    item, config = request.node, request.config
+    runs = runs_folder(str(config.rootpath), config.getoption("--e2e-artifacts"), os.environ)
+    attempt = claim_attempt(runs, config.stash[_RUN], item.nodeid)
+    session = E2eSession(attempt, **_settings(item))
+    item.stash[_SESSION] = session
+    item.stash.setdefault(_REPORTS, {}).clear()
+    yield session
+    status = _status(item.stash[_REPORTS], session)
+    keep = config.getoption("--e2e-keep")
+    kept = keep == "always" or (keep == "failed" and status not in ("passed", "skipped"))
+    item.stash[_HOW_TO_LOOK] = session.finish(status, keep=kept)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    session = item.stash.get(_SESSION, None)
+    if session is not None:
+        item.stash[_REPORTS][report.when] = report
+        _add_sections(item, report, session)
+    return report
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Says at the end which environments were left behind; the reports carry it across xdist's processes."""
+    kept = [
+        (report.nodeid, text)
+        for reports in list(terminalreporter.stats.values())
+        for report in reports
+        for title, text in getattr(report, "sections", ())
+        if title == _KEPT
+    ]
+    if kept:
+        terminalreporter.section("e2e environments kept")
+        for node_id, text in kept:
+            terminalreporter.write_line(f"{node_id}\n{text}")
+
+
+def _run_name(config: pytest.Config) -> str:
+    workerinput = getattr(config, "workerinput", None)
+    if workerinput is not None and "mngr_e2e_run" in workerinput:
+        return str(workerinput["mngr_e2e_run"])
+    chosen = config.getoption("--e2e-run")
+    if chosen is None:
+        return f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{os.getpid()}"
+    if not chosen.isprintable() or "/" in chosen or chosen.startswith(".") or not 0 < len(chosen) <= 100:
+        raise pytest.UsageError(
+            f"--e2e-run {chosen!r}: a run's name is a folder's name; leave out / and leading dots"
+        )
+    return str(chosen)
+
+
+def _settings(item: pytest.Item) -> dict[str, Any]:
+    """How commands run: the suite's shell, unless the test's marker says otherwise."""
+    settings: dict[str, Any] = {"shell": item.config.getini("e2e_shell")}
+    for marker in reversed(list(item.iter_markers("e2e"))):
+        settings.update(marker.kwargs)
+    if unknown := settings.keys() - {"shell", "timeout_s"}:
+        raise pytest.UsageError(f"mark e2e knows shell and timeout_s, not {', '.join(sorted(unknown))}")
+    return settings
+
+
+def _status(reports: dict[str, pytest.TestReport], session: "E2eSession") -> "Status":
+    """How the test went, as far as it is known when its world ends."""
+    setup, call = reports.get("setup"), reports.get("call")
+    if (setup is not None and setup.skipped) or (call is not None and call.skipped):
+        return "skipped"
+    if call is None:
+        return "error"
+    if call.passed:
+        return "passed"
+    text = str(getattr(getattr(call.longrepr, "reprcrash", None), "message", ""))
+    return "timeout" if session.timed_out or text.startswith("Failed: Timeout") else "failed"
+
+
+def _add_sections(item: pytest.Item, report: pytest.TestReport, session: "E2eSession") -> None:
+    """Puts the transcript's end on a failure, and on the teardown how to enter what was kept."""
+    if report.failed and report.when == "call":
+        lines = (session.artifacts / "transcript.txt").read_text(errors="replace").splitlines()
+        report.sections.append(
+            ("e2e transcript", "\n".join([*lines[-_TAIL_LINES:], f"({session.artifacts})"]))
+        )
+    if report.when == "teardown":
+        if how := item.stash.get(_HOW_TO_LOOK, ""):
+            report.sections.append((_KEPT, how))
+        if report.failed:
+            session.mark_error()

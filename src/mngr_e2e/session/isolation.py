@@ -1,0 +1,171 @@
+"""A world for one test: home, repository, temporary folder, tmux server, and mngr's state where mngr is installed."""
+
+import importlib.util
+import os
+import secrets
+import shlex
+import shutil
+import stat
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+
+from msgspec import Struct
+
+from mngr_e2e.session.reaper import end_marked
+from mngr_e2e.session.repository import make_repository, write_identity
+from mngr_e2e.session.runner import ask
+
+MARK = "MNGR_E2E_SESSION"
+ARTIFACTS = "MNGR_E2E_ARTIFACTS"
+
+_STRAY_STARTS = ("MNGR_", "TMUX", "CLAUDE", "PYTEST_", "GIT_", "XDG_")
+_STRAY = frozenset(("OLDPWD", "PWD", "COLUMNS", "LINES"))
+# A socket's address holds 104 bytes on some systems, and tmux adds its own folder and name.
+_SHORT = 40
+
+
+class World(Struct, frozen=True):
+    """Where a test lives and the environment its commands get."""
+
+    id: str
+    root: str
+    env: dict[str, str]
+
+    @property
+    def home(self) -> str:
+        return os.path.join(self.root, "home")
+
+    @property
+    def repo(self) -> str:
+        return os.path.join(self.root, "repo")
+
+    @property
+    def socket(self) -> str:
+        """The tmux server that `e2e.terminal` drives."""
+        return os.path.join(self.root, "terminal")
+
+    @property
+    def marks(self) -> tuple[bytes, ...]:
+        """Texts that only this test's processes have in their environment."""
+        return (f"{MARK}={self.id}".encode(), f"={self.root}/".encode())
+
+
+def make_world(artifacts: str, inherited: Mapping[str, str]) -> World:
+    """Makes the folders of a new world; nothing in it is shared with another."""
+    root = tempfile.mkdtemp(prefix="e2e-", dir=_short_tmp())
+    session = secrets.token_hex(6)
+    env = _environment(root, session, inherited)
+    env[ARTIFACTS] = artifacts
+    world = World(session, root, env)
+    for name in ("home", "repo", "tmp"):
+        os.mkdir(os.path.join(root, name), 0o700)
+    write_identity(world.home)
+    make_repository(world.repo, env)
+    return world
+
+
+def end_world(world: World) -> list[int]:
+    """Ends every process of the world and removes its folder; returns pids that survived. Twice is safe."""
+    for socket in tmux_sockets(world):
+        ask(("tmux", "-N", "-S", socket, "kill-server"), world.env, timeout_s=3)
+    left = end_marked(world.marks)
+    shutil.rmtree(world.root, onerror=_make_writable)
+    return left
+
+
+def tmux_sockets(world: World) -> list[str]:
+    """The sockets of tmux servers that were started in this world."""
+    return sorted(path for path in _sockets(world.root) if _is_tmux(world, path))
+
+
+def keep_world(world: World, artifacts: str) -> str:
+    """Leaves the world as it is, with a script that enters it and one that removes it; returns how to use them."""
+    env_file = os.path.join(world.root, "env.sh")
+    cleanup = os.path.join(artifacts, "cleanup.sh")
+    lines = [f"export {name}={shlex.quote(value)}\n" for name, value in sorted(world.env.items())]
+    _write_script(env_file, "".join(lines))
+    _write_script(cleanup, _CLEANUP.format(mark=f"{MARK}={world.id}", root=shlex.quote(world.root)))
+    attach = [f"attach:  tmux -S {shlex.quote(path)} attach\n" for path in tmux_sockets(world)]
+    look = f"look:    cd {shlex.quote(world.repo)} && . {shlex.quote(env_file)}\n"
+    return f"{look}{''.join(attach)}remove:  sh {shlex.quote(cleanup)}\n"
+
+
+# Started from a shell that sourced env.sh the script would carry the mark itself, hence the empty environment.
+_CLEANUP = """\
+#!/bin/sh
+[ -z "${{MNGR_E2E_SESSION:-}}" ] || exec env -i PATH="$PATH" sh "$0"
+marked() {{
+  for file in $(grep -l -s -a -e '{mark}' -e '={root}/' /proc/[0-9]*/environ); do
+    pid=${{file#/proc/}}; echo "${{pid%/environ}}"
+  done
+}}
+for signal in TERM KILL; do
+  for pid in $(marked); do kill -$signal "$pid" 2>/dev/null; done
+  n=0
+  while [ -n "$(marked)" ] && [ "$n" -lt 20 ]; do n=$((n + 1)); sleep 0.1; done
+done
+rm -rf {root}
+"""
+
+
+def _environment(root: str, session: str, inherited: Mapping[str, str]) -> dict[str, str]:
+    env = {name: value for name, value in inherited.items() if not _is_stray(name)}
+    env["PATH"] = _path(inherited.get("PATH", os.defpath))
+    env["HOME"] = f"{root}/home"
+    env["TMPDIR"] = env["TMUX_TMPDIR"] = f"{root}/tmp"
+    env[MARK] = session
+    if importlib.util.find_spec("mngr") is not None:
+        env["MNGR_HOST_DIR"] = f"{root}/mngr"
+        env["MNGR_PREFIX"] = f"e2e-{session}-"
+    return env
+
+
+def _is_stray(name: str) -> bool:
+    return name in _STRAY or name.startswith(_STRAY_STARTS)
+
+
+def _path(inherited: str) -> str:
+    """PATH with the programs of the running Python in it, first unless they are there already."""
+    programs = os.path.dirname(sys.executable)
+    return inherited if programs in inherited.split(os.pathsep) else f"{programs}{os.pathsep}{inherited}"
+
+
+def _short_tmp() -> str:
+    usual = tempfile.gettempdir()
+    return usual if len(os.fsencode(usual)) <= _SHORT else "/tmp"
+
+
+def _sockets(root: str) -> Iterator[str]:
+    for at, _, files in os.walk(root):
+        for name in files:
+            path = os.path.join(at, name)
+            try:
+                if stat.S_ISSOCK(os.lstat(path).st_mode):
+                    yield path
+            except OSError:
+                continue
+
+
+def _is_tmux(world: World, path: str) -> bool:
+    """Whether a socket is one of those tmux makes: ours, mngr's, or one below TMUX_TMPDIR."""
+    folder = os.path.basename(os.path.dirname(path))
+    return path == world.socket or folder.startswith("tmux")
+
+
+def _make_writable(_: object, path: str, __: object) -> None:
+    """Second try at removing what a test made read-only."""
+    try:
+        os.chmod(os.path.dirname(path), 0o700)
+        os.chmod(path, 0o700, follow_symlinks=os.path.islink(path) is False)
+        if os.path.isdir(path) and not os.path.islink(path):
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            os.unlink(path)
+    except OSError:
+        pass
+
+
+def _write_script(path: str, text: str) -> None:
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o700), "w") as file:
+        file.write(text)

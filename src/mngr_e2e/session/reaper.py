@@ -1,0 +1,71 @@
+"""Ends what a test left running: every process that carries the test's mark in its environment."""
+
+import os
+import signal
+import time
+
+_GRACE_S = 2.0
+_KILL_S = 3.0
+_STEP_S = 0.02
+
+
+def end_marked(marks: tuple[bytes, ...], grace_s: float = _GRACE_S) -> list[int]:
+    """Asks the marked processes to end, then kills them; returns those that still run. Spares us and our parents."""
+    _signal_all(find_marked(marks), signal.SIGTERM)
+    if left := _wait_gone(marks, grace_s):
+        _signal_all(left, signal.SIGKILL)
+        deadline = time.monotonic() + _KILL_S
+        while (left := find_marked(marks)) and time.monotonic() < deadline:
+            _signal_all(left, signal.SIGKILL)
+            time.sleep(_STEP_S)
+    return left
+
+
+def find_marked(marks: tuple[bytes, ...]) -> list[int]:
+    """The living processes with one of the marks in their environment; none where there is no /proc."""
+    spared = _ourselves()
+    try:
+        pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    except FileNotFoundError:
+        return []
+    return [pid for pid in pids if pid not in spared and _carries(pid, marks)]
+
+
+def _carries(pid: int, marks: tuple[bytes, ...]) -> bool:
+    # A zombie's environment reads as empty, so the dead are never found.
+    environment = _read(f"/proc/{pid}/environ")
+    return any(mark in environment for mark in marks)
+
+
+def _wait_gone(marks: tuple[bytes, ...], timeout_s: float) -> list[int]:
+    deadline = time.monotonic() + timeout_s
+    while (left := find_marked(marks)) and time.monotonic() < deadline:
+        time.sleep(_STEP_S)
+    return left
+
+
+def _signal_all(pids: list[int], number: signal.Signals) -> None:
+    for pid in pids:
+        try:
+            os.kill(pid, number)
+            if number == signal.SIGTERM:
+                os.kill(pid, signal.SIGCONT)
+        except (ProcessLookupError, PermissionError):
+            pass
+
+
+def _ourselves() -> set[int]:
+    found, pid = set(), os.getpid()
+    while pid > 1 and pid not in found:
+        found.add(pid)
+        stat = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+        pid = int(stat[1]) if len(stat) > 1 else 0
+    return found
+
+
+def _read(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError:
+        return b""

@@ -1,0 +1,70 @@
+"""A fresh git repository with one commit for each test: made once by git, then copied from memory."""
+
+import os
+import shutil
+from collections.abc import Mapping
+from functools import cache
+
+from mngr_e2e.session.runner import ask
+
+_IDENTITY = "[user]\n\tname = E2e Test\n\temail = e2e@example.com\n[init]\n\tdefaultBranch = main\n"
+_README = "# A repository for one test\n"
+_WHEN = "2026-01-01T00:00:00Z"
+
+
+def write_identity(home: str) -> None:
+    """Tells git who commits; without it nothing can be committed in a fresh home."""
+    with open(os.path.join(home, ".gitconfig"), "w") as file:
+        file.write(_IDENTITY)
+
+
+def make_repository(folder: str, env: Mapping[str, str]) -> None:
+    """Fills an empty folder with a repository of one commit on `main`; without git it stays empty."""
+    if shutil.which("git", path=env.get("PATH")) is None:
+        return
+    template = _template()
+    if template:
+        for path, data in template.items():
+            _write(os.path.join(folder, path), data)
+        ask(("git", "update-index", "-q", "--refresh"), env, cwd=folder)
+        return
+    _make(folder, env)
+    template.update(_read_all(folder))
+
+
+@cache
+def _template() -> dict[str, bytes | None]:
+    return {}
+
+
+def _make(folder: str, env: Mapping[str, str]) -> None:
+    with open(os.path.join(folder, "README.md"), "w") as file:
+        file.write(_README)
+    dated = {**env, "GIT_AUTHOR_DATE": _WHEN, "GIT_COMMITTER_DATE": _WHEN}
+    script = (
+        "git init -q --template= -b main . && mkdir -p .git/info"
+        " && git add README.md && git commit -q -m 'the first commit'"
+    )
+    code, said = ask(("sh", "-c", script), dated, timeout_s=60, cwd=folder)
+    if code:
+        raise RuntimeError(f"cannot make the test's repository: {said.strip()}")
+
+
+def _read_all(folder: str) -> dict[str, bytes | None]:
+    """Every file below a folder; None stands for an empty directory."""
+    found: dict[str, bytes | None] = {}
+    for at, folders, files in os.walk(folder):
+        inside = os.path.relpath(at, folder)
+        if not folders and not files:
+            found[inside] = None
+        for name in files:
+            with open(os.path.join(at, name), "rb") as file:
+                found[os.path.join(inside, name)] = file.read()
+    return found
+
+
+def _write(path: str, data: bytes | None) -> None:
+    os.makedirs(path if data is None else os.path.dirname(path), exist_ok=True)
+    if data is not None:
+        with open(path, "wb") as file:
+            file.write(data)

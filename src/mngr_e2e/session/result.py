@@ -1,0 +1,47 @@
+"""What a command answered. Its texts remember the command, so that a failed expectation can name it."""
+
+from typing import SupportsIndex
+
+from msgspec import Struct
+from msgspec.structs import force_setattr
+
+
+class Output(str):
+    """Text that a command printed; the Result it belongs to survives stripping and slicing."""
+
+    __slots__ = ("result",)
+    result: "Result | None"
+
+    def __new__(cls, text: str, result: "Result | None" = None) -> "Output":
+        made = super().__new__(cls, text)
+        made.result = result
+        return made
+
+    def strip(self, chars: str | None = None, /) -> "Output":
+        return Output(super().strip(chars), self.result)
+
+    def lstrip(self, chars: str | None = None, /) -> "Output":
+        return Output(super().lstrip(chars), self.result)
+
+    def rstrip(self, chars: str | None = None, /) -> "Output":
+        return Output(super().rstrip(chars), self.result)
+
+    def __getitem__(self, key: "SupportsIndex | slice", /) -> "Output":
+        return Output(super().__getitem__(key), self.result)
+
+
+class Result(Struct, frozen=True):
+    """One command that ended: `exit_code` is 128+n after signal n and 124 when `timed_out`."""
+
+    command: str
+    exit_code: int
+    stdout: str
+    stderr: str
+    duration_s: float = 0.0
+    timed_out: bool = False
+    comment: str = ""
+    cwd: str = ""
+
+    def __post_init__(self) -> None:
+        force_setattr(self, "stdout", Output(self.stdout, self))
+        force_setattr(self, "stderr", Output(self.stderr, self))

@@ -1,0 +1,193 @@
+"""Drives a full-screen program in a tmux server that belongs to the test alone."""
+
+import os
+import re
+import shlex
+import sys
+import time
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct
+
+from mngr_e2e.session.isolation import World
+from mngr_e2e.session.runner import ask
+
+_POLL_S = 0.03
+# A longer command line is cut by tmux near 16 KB.
+_TYPED_AT_ONCE = 4000
+_FIELDS = "#{cursor_x} #{cursor_y} #{pane_dead} #{pane_dead_status}"
+_OPTIONS = (
+    "set -s escape-time 0 ; set -g status off ; set -g default-shell /bin/sh ; "
+    "set -g remain-on-exit on ; set -g remain-on-exit-format ''"
+)
+
+
+class Screen(Struct, frozen=True):
+    """What a terminal showed at one moment; `cursor` is (column, row), both from 0."""
+
+    rows: tuple[str, ...]
+    cursor: tuple[int, int] = (0, 0)
+    ended: bool = False
+    exit_code: int | None = None
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.rows).rstrip("\n")
+
+    def shows(self, wanted: "str | re.Pattern[str]") -> bool:
+        return wanted in self.text if isinstance(wanted, str) else wanted.search(self.text) is not None
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class Shape(Struct, frozen=True):
+    """What to start in a terminal, and how large."""
+
+    command: str
+    cwd: str
+    name: str
+    cols: int = 100
+    rows: int = 30
+
+
+class TerminalError(AssertionError):
+    """A terminal did not come to show what was waited for."""
+
+
+class Terminal:
+    """A program on a screen: send it keys, wait for what it shows."""
+
+    def __init__(self, world: World, shape: Shape, artifacts: str) -> None:
+        self.command, self._shape, self._artifacts = shape.command, shape, artifacts
+        self._world, self._snapshots = world, 0
+        self._start()
+
+    def keys(self, *names: str) -> None:
+        """Presses keys by tmux's names: "Enter", "C-c", "Up", "F1", "x"."""
+        self._tmux("send-keys", "-t", self._target, "--", *names)
+
+    def type(self, text: str) -> None:
+        """Types text as it is; a newline in it presses Enter."""
+        for at, line in enumerate(text.split("\n")):
+            if at:
+                self.keys("Enter")
+            for start in range(0, len(line), _TYPED_AT_ONCE):
+                self._tmux(
+                    "send-keys",
+                    "-l",
+                    "-t",
+                    self._target,
+                    "--",
+                    _escaped(line[start : start + _TYPED_AT_ONCE]),
+                )
+
+    def screen(self, name: str = "") -> Screen:
+        """What it shows now; also saved with the test's artifacts."""
+        shown = self.look()
+        self._snapshots += 1
+        words = re.sub(r"[^A-Za-z0-9_]+", "-", name)[:40]
+        file_name = "-".join(filter(None, (self._shape.name, str(self._snapshots), words)))
+        folder = os.path.join(self._artifacts, "screens")
+        os.makedirs(folder, exist_ok=True)
+        with open(os.path.join(folder, f"{file_name}.txt"), "w", encoding="utf-8") as file:
+            file.write(shown.text + "\n")
+        return shown
+
+    def look(self) -> Screen:
+        """What it shows now, without a trace in the artifacts."""
+        said = self._tmux(
+            "display-message",
+            "-p",
+            "-t",
+            self._target,
+            _FIELDS,
+            ";",
+            "capture-pane",
+            "-p",
+            "-t",
+            self._target,
+        )
+        head, _, body = said.partition("\n")
+        x, y, dead, *status = head.split()
+        code = int(status[0]) if status and status[0].isdigit() else None
+        rows = tuple(body.removesuffix("\n").split("\n"))
+        return Screen(rows, (int(x), int(y)), dead == "1", code)
+
+    def wait_for(self, wanted: "str | re.Pattern[str]", timeout_s: float = 10) -> Screen:
+        """Waits until the screen shows a text or matches a pattern."""
+        shown = self.wait_until(lambda screen: screen.shows(wanted), timeout_s)
+        if not shown.shows(wanted):
+            said = repr(wanted if isinstance(wanted, str) else wanted.pattern)
+            raise TerminalError(f"{said} did not show within {timeout_s:g} s\n{self.describe(shown)}")
+        return shown
+
+    def wait_quiet(self, quiet_s: float = 0.3, timeout_s: float = 10) -> Screen:
+        """Waits until the screen has not changed for a while."""
+        deadline = time.monotonic() + timeout_s
+        shown, since = self.look(), time.monotonic()
+        while (now := time.monotonic()) - since < quiet_s:
+            if now >= deadline:
+                raise TerminalError(
+                    f"the screen was not quiet within {timeout_s:g} s\n{self.describe(shown)}"
+                )
+            time.sleep(_POLL_S)
+            if (latest := self.look()) != shown:
+                shown, since = latest, time.monotonic()
+        return shown
+
+    def wait_until(self, condition: Callable[[Screen], bool], timeout_s: float) -> Screen:
+        """Looks until the condition holds, the program has ended, or time is up; the last screen either way."""
+        deadline = time.monotonic() + timeout_s
+        while True:
+            shown = self.look()
+            if condition(shown) or shown.ended or time.monotonic() >= deadline:
+                return shown
+            time.sleep(_POLL_S)
+
+    def describe(self, shown: Screen) -> str:
+        """A screen with its frame, for a failure's message."""
+        ended = f"\n(ended with exit code {shown.exit_code})" if shown.ended else ""
+        body = "\n".join(f"| {row}" for row in shown.text.split("\n"))
+        return f"$ {self.command}\n{body}{ended}"
+
+    def close(self) -> None:
+        """Ends the program and its terminal; twice is safe."""
+        ask(self._argv("kill-session", "-t", f"={self._shape.name}"), self._world.env)
+
+    @property
+    def _target(self) -> str:
+        return f"={self._shape.name}:"
+
+    def _start(self) -> None:
+        """Starts program and recording in one call of tmux, so that no output is lost to the recording."""
+        shape = self._shape
+        size = ("-x", str(shape.cols), "-y", str(shape.rows), "-c", shape.cwd)
+        new = ("new-session", "-d", "-s", shape.name, *size, shape.command)
+        pipe = ("pipe-pane", "-O", "-t", self._target, self._recorder())
+        options = shlex.split(_OPTIONS)
+        self._tmux("-f", "/dev/null", "start-server", ";", *options, ";", *new, ";", *pipe)
+
+    def _recorder(self) -> str:
+        folder = os.path.join(self._artifacts, "casts")
+        os.makedirs(folder, exist_ok=True)
+        program = os.path.join(os.path.dirname(__file__), "cast.py")
+        path = os.path.join(folder, f"{self._shape.name}.cast")
+        size = (str(self._shape.cols), str(self._shape.rows))
+        argv = (sys.executable, "-I", "-S", program, path, *size, self.command)
+        # tmux expands % in a pipe's command as a date and # as a format.
+        return f"exec {shlex.join(argv)}".replace("%", "%%").replace("#", "##")
+
+    def _tmux(self, *words: str) -> str:
+        code, said = ask(self._argv(*words), self._world.env)
+        if code:
+            raise TerminalError(f"tmux said: {said.strip()}\n$ {self.command}")
+        return said
+
+    def _argv(self, *words: str) -> Sequence[str]:
+        return ("tmux", "-u", "-S", self._world.socket, *words)
+
+
+def _escaped(text: str) -> str:
+    # A word that ends in ";" ends tmux's command unless escaped.
+    return f"{text[:-1]}\\;" if text.endswith(";") else text
