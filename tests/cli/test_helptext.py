@@ -57,3 +57,19 @@ def test_help_on_topics_and_commands(mngr: Mngr) -> None:
     done = mngr("help", "exitcodes")
     assert done.code == 2
     assert "exit-codes" in done.stderr
+
+
+@pytest.mark.accept("U3")
+def test_help_shows_a_commands_own_options_first_and_numbers_without_ranges(mngr: Mngr) -> None:
+    text = mngr.ok("start", "--help").stdout
+    assert text.index("--jobs N") < text.index("Choosing agents:") < text.index("--where")
+    assert text.index("--where") < text.index("Options of every command:") < text.index("--help")
+    assert "How many at once. Default: 8." in text
+    assert "--label KEY=VALUE" in mngr.ok("create", "--help").stdout.partition("Options of every")[0]
+
+
+@pytest.mark.accept("U3")
+def test_help_on_a_noun_lists_its_commands_in_their_order_with_examples(mngr: Mngr) -> None:
+    text = mngr.ok("snapshot", "--help").stdout
+    assert text.index("  list ") < text.index("  restore ") < text.index("  destroy ")
+    assert "Examples:\n  mngr snapshot create foo before-refactoring\n" in text

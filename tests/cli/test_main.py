@@ -73,8 +73,8 @@ mngr mngr.__main__ mngr.errors mngr.process mngr.registry
 mngr.actions mngr.actions.filter mngr.actions.list mngr.actions.manager mngr.actions.rows
 mngr.agents mngr.agents.protocol
 mngr.cli mngr.cli.app mngr.cli.call mngr.cli.commands mngr.cli.duration mngr.cli.errors mngr.cli.list
-mngr.cli.options mngr.cli.overview mngr.cli.records mngr.cli.render mngr.cli.screen mngr.cli.shipped
-mngr.cli.table mngr.cli.verb
+mngr.cli.option_groups mngr.cli.options mngr.cli.overview mngr.cli.records mngr.cli.render mngr.cli.screen
+mngr.cli.shipped mngr.cli.table mngr.cli.verb
 mngr.config mngr.config.files mngr.config.keys mngr.config.layers mngr.config.locate mngr.config.schema
 mngr.config.toml mngr.config.trust
 mngr.hosts mngr.hosts.local mngr.hosts.protocol

@@ -31,7 +31,12 @@ from mngr.model.agent import Change
 )
 @with_filters
 @click.option(
-    "--older-than", "older_than_s", type=duration, default="0", metavar="DURATION", help="Made before that."
+    "--older-than",
+    "older_than_s",
+    type=duration,
+    default="0",
+    metavar="DURATION",
+    help="Only those made longer ago than this.",
 )
 @click.option(
     "--idle-for",
@@ -39,9 +44,9 @@ from mngr.model.agent import Change
     type=duration,
     default="0",
     metavar="DURATION",
-    help="Idle, or ended, as long.",
+    help="Only those idle, or ended, for this long.",
 )
-@click.option("--stop", "only_stop", is_flag=True, help="Stop them only.")
+@click.option("--stop", "only_stop", is_flag=True, help="Only stop them.")
 @click.option("--destroy", "wants_destroy", is_flag=True, help="Destroy them (the default).")
 @yes_option
 @dry_run_option

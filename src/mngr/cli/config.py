@@ -91,7 +91,10 @@ def get_command(call: Call, *, key: str) -> int:
 @click.argument("value")
 @with_scope
 def set_command(call: Call, *, key: str, value: str, scope: str | None) -> int:
-    """Set a key in a config file; the rest of the file stays as it is, comments too."""
+    """Set a key in a config file.
+
+    The rest of the file stays as it is, comments too.
+    """
     _tell(call, set_value(_places(), scope or "user", key, value, tuple(entries(COMMANDS))), "Set")
     return ExitCode.DONE
 
@@ -153,9 +156,10 @@ def explain_command(call: Call, *, key: str) -> int:
 
 @verb("trust", uses_config=False, examples="mngr config trust")
 def trust_command(call: Call) -> int:
-    """Let the repository's config name commands (connect_command, setup, agent types) from now on.
+    """Let the repository's config name commands from now on.
 
-    It counts for the content as it is now: a change asks again.
+    Until then connect_command, setup, agent types and the like have no effect there. Trust counts for
+    the content as it is now: a change asks again.
     """
     call.output.check(TrustedFile)
     places = _places()

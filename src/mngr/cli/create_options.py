@@ -21,48 +21,106 @@ _TABLES = ("env", "labels", "windows")
 _LISTS = ("env_file", "pass_env", "upload")
 
 _OPTIONS = (
-    click.option("--type", "type", default="", help="The agent's type, as the second word."),
-    click.option("--provider", default="", help="Who provides the host, as in NAME@.PROVIDER."),
     click.option(
-        "--from", "source", default="", metavar="SOURCE", help="A path, an agent or a git URL; default: here."
+        "--type", "type", default="", metavar="TYPE", help="The agent's type: the same as the second word."
     ),
     click.option(
-        "--transfer", default="", metavar="HOW", help="worktree, mirror, copy or none (mngr help transfers)."
+        "--provider", default="", metavar="NAME", help="Who provides the host: the same as NAME@.PROVIDER."
     ),
     click.option(
-        "--branch", default="", metavar="[BASE][:NEW]", help="Default :mngr/*, where * is the name."
+        "--from",
+        "source",
+        default="",
+        metavar="SOURCE",
+        help="What to work on: a path, an agent or a git URL. Default: here.",
+    ),
+    click.option(
+        "--transfer",
+        default="",
+        metavar="HOW",
+        help="How the work gets there: worktree, mirror, copy or none (mngr help transfers).",
+    ),
+    click.option(
+        "--branch",
+        default="",
+        metavar="[BASE][:NEW]",
+        help="Where to start, and the branch to make. Default: :mngr/*, where * is the agent's name.",
     ),
     click.option("--include-dirty", is_flag=True, help="Bring uncommitted changes along."),
-    click.option("--env", multiple=True, metavar="KEY=VALUE", help="Never evaluated by a shell; repeatable."),
-    click.option("--env-file", multiple=True, metavar="FILE", help="KEY=VALUE lines; repeatable."),
-    click.option("--pass-env", multiple=True, metavar="KEY", help="Hand on a variable of ours; repeatable."),
-    click.option("--label", "labels", multiple=True, metavar="KEY=VALUE", help="Repeatable."),
-    click.option("--project", default="", help="Default: the name of the source."),
     click.option(
-        "-w", "--window", "windows", multiple=True, metavar="NAME=CMD", help="One more tmux window."
+        "--env",
+        multiple=True,
+        metavar="KEY=VALUE",
+        help="A variable for the agent, never evaluated by a shell; repeatable.",
+    ),
+    click.option(
+        "--env-file",
+        multiple=True,
+        metavar="FILE",
+        help="Variables from a file of KEY=VALUE lines; repeatable.",
+    ),
+    click.option(
+        "--pass-env",
+        multiple=True,
+        metavar="KEY",
+        help="Hand on a variable of your own environment; repeatable.",
+    ),
+    click.option(
+        "--label", "labels", multiple=True, metavar="KEY=VALUE", help="A label to find it by; repeatable."
+    ),
+    click.option(
+        "--project",
+        default="",
+        metavar="NAME",
+        help="The project it belongs to. Default: the name of the source.",
+    ),
+    click.option(
+        "-w",
+        "--window",
+        "windows",
+        multiple=True,
+        metavar="NAME=CMD",
+        help="One more tmux window that runs CMD; repeatable.",
     ),
     click.option("--setup", default="", metavar="CMD", help="Run in the work dir before the agent starts."),
     click.option(
-        "--upload", multiple=True, metavar="LOCAL:REMOTE", help="Files for its work dir; repeatable."
+        "--upload", multiple=True, metavar="LOCAL:REMOTE", help="Copy files into its work dir; repeatable."
     ),
-    click.option("-t", "--template", default="", metavar="NAME", help="Options from [templates.NAME]."),
-    click.option("--reuse", is_flag=True, help="An agent of that name is taken as it is, or started."),
+    click.option(
+        "-t",
+        "--template",
+        default="",
+        metavar="NAME",
+        help="Take options from [templates.NAME] of the config.",
+    ),
+    click.option(
+        "--reuse",
+        is_flag=True,
+        help="If there is an agent of that name, take it (and start it) instead of failing.",
+    ),
     click.option("--snapshot", default="", metavar="NAME", help="Start from a snapshot."),
     click.option(
-        "--idle-timeout", default="", metavar="DURATION", help="The host ends after so long without work."
+        "--idle-timeout", default="", metavar="DURATION", help="End the host after this long without work."
     ),
     click.option(
         "--timeout",
         default="",
         metavar="DURATION",
-        help="The host ends after this long, whatever runs on it.",
+        help="End the host after this long, whatever runs on it.",
     ),
-    click.option("--record/--no-record", default=False, help="Record its terminal."),
-    click.option("--isolate", default="", metavar="HOW", help="pid: confine its processes."),
-    click.option("--image", default="", help="For hosts made from images."),
-    click.option("--cpus", type=float, default=0, help="For hosts that can be given so many."),
-    click.option("--memory", default="", metavar="SIZE", help="For hosts that can be given so much: 4G."),
-    click.option("--offline", is_flag=True, help="A host without network."),
+    click.option(
+        "--record/--no-record", default=False, help="Record its terminal, for capture --cast. Default: no."
+    ),
+    click.option(
+        "--isolate",
+        default="",
+        metavar="HOW",
+        help="pid: give its processes a PID namespace that none can leave.",
+    ),
+    click.option("--image", default="", metavar="IMAGE", help="The image of a new host."),
+    click.option("--cpus", type=float, default=0, metavar="N", help="Processors of a new host."),
+    click.option("--memory", default="", metavar="SIZE", help="Memory of a new host, such as 4G."),
+    click.option("--offline", is_flag=True, help="A new host without network."),
 )
 
 

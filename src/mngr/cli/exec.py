@@ -10,7 +10,7 @@ from mngr.actions.exec import exec_row
 from mngr.actions.filter import Filter
 from mngr.actions.rows import Row
 from mngr.cli.call import Call
-from mngr.cli.options import Chosen, jobs_option, timeout_option, with_filters
+from mngr.cli.options import Chosen, all_option, jobs_option, timeout_option, with_filters
 from mngr.cli.outcome import Outcome, report
 from mngr.cli.render import put
 from mngr.cli.screen import visible
@@ -45,7 +45,7 @@ class Ran(Struct, frozen=True):
 )
 @click.argument("names", nargs=-1, metavar="[AGENT|-]... -- COMMAND...")
 @with_filters
-@click.option("--all", "all", is_flag=True, help="Every agent.")
+@all_option
 @click.option(
     "-i", "--stdin", "pass_stdin", is_flag=True, help="Hand our stdin to the command (one agent only)."
 )

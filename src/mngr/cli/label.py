@@ -7,7 +7,7 @@ from mngr.actions.label import label
 from mngr.cli.call import Call
 from mngr.cli.changes import change_text
 from mngr.cli.dry_run import would
-from mngr.cli.options import Chosen, dry_run_option, jobs_option, with_filters
+from mngr.cli.options import Chosen, all_option, dry_run_option, jobs_option, with_filters
 from mngr.cli.outcome import report
 from mngr.cli.table import labels_text
 from mngr.cli.targets import do_each
@@ -28,7 +28,7 @@ from mngr.model.labels import parse_labels
 @click.argument("words", nargs=-1, metavar="[AGENT|-]... [KEY=VALUE]...")
 @click.option("--remove", "-r", multiple=True, metavar="KEY", help="Take a label off; repeatable.")
 @with_filters
-@click.option("--all", "all", is_flag=True, help="Every agent.")
+@all_option
 @jobs_option
 @dry_run_option
 def command(

@@ -52,9 +52,9 @@ class Shape(Struct, frozen=True):
 @click.option(
     "--sort", multiple=True, metavar="FIELD", help="Order by a field; -FIELD for the reverse; repeatable."
 )
-@click.option("--fields", metavar="FIELD,...", default="", help="Only these fields.")
-@click.option("--limit", type=click.IntRange(1), default=None, help="At most so many.")
-@click.option("--watch", is_flag=True, help="Stay, show changes, and mark who needs you.")
+@click.option("--fields", metavar="FIELD,...", default="", help="Show these fields of each.")
+@click.option("--limit", type=click.IntRange(1), default=None, metavar="N", help="At most N of them.")
+@click.option("--watch", is_flag=True, help="Stay, show changes as they come, and mark who needs you.")
 @click.option("--explain", "wants_evidence", is_flag=True, help="The evidence for each state, and its age.")
 @click.option("--hosts", "wants_hosts", is_flag=True, help="Hosts instead of agents.")
 @click.option("--schema", "wants_schema", is_flag=True, help="The fields of a record and what they hold.")

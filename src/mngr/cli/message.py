@@ -34,7 +34,7 @@ from mngr.model.message import Delivery
 @click.option("--edit-message", "edit", is_flag=True, help="Write it in $EDITOR.")
 @click.option(
     "--wait", "wait_for", type=click.Choice(["delivered", "turn"]), default="delivered", show_default=True,
-    help="Until it is delivered, or until the turn it starts is over.",
+    help="Return when it is delivered, or when the turn it starts is over.",
 )  # fmt: skip
 @timeout_option("With --wait turn: give up (124) after this long.")
 @jobs_option

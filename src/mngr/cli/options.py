@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from mngr.actions.filter import Filter
 from mngr.cli.duration import parse_duration
+from mngr.cli.option_groups import ChoosingOption
 from mngr.errors import UsageError
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -79,27 +80,55 @@ def with_targets(function: F) -> F:
     def packed(call: Any, *, names: tuple[str, ...], all: bool, filter: Filter, **rest: Any) -> Any:
         return function(call, Chosen(tuple(names), filter, all).check(), **rest)
 
-    click.option("--all", "all", is_flag=True, help="Every agent.")(packed)
+    all_option(packed)
     click.argument("names", nargs=-1, metavar="[AGENT|-]...")(packed)
     return packed  # type: ignore[return-value]
 
 
 _FILTERS = (
     click.option(
-        "--where", multiple=True, metavar="FIELD=VALUE", help="Also FIELD!=VALUE and FIELD~GLOB; repeatable."
+        "--where",
+        cls=ChoosingOption,
+        multiple=True,
+        metavar="FIELD=VALUE",
+        help="Only those that match; also FIELD!=VALUE and FIELD~GLOB; repeatable.",
     ),
-    click.option("--running", is_flag=True, help="Only those that live."),
-    click.option("--stopped", is_flag=True, help="Only those that ended or were stopped."),
     click.option(
-        "--label", "labels", multiple=True, metavar="KEY[=VALUE]", help="Only those with this label."
+        "--running", cls=ChoosingOption, is_flag=True, help="Only those that are alive, working or waiting."
     ),
-    click.option("--project", default="", help="Only those of this project."),
-    click.option("--provider", default="", help="Only those on hosts of this provider."),
-    click.option("--host", default="", help="Only those on this host."),
+    click.option(
+        "--stopped", cls=ChoosingOption, is_flag=True, help="Only those that ended or were stopped."
+    ),
+    click.option(
+        "--label",
+        "labels",
+        cls=ChoosingOption,
+        multiple=True,
+        metavar="KEY[=VALUE]",
+        help="Only those with this label; repeatable.",
+    ),
+    click.option(
+        "--project", cls=ChoosingOption, default="", metavar="NAME", help="Only those of this project."
+    ),
+    click.option(
+        "--provider",
+        cls=ChoosingOption,
+        default="",
+        metavar="NAME",
+        help="Only those on hosts of this provider.",
+    ),
+    click.option("--host", cls=ChoosingOption, default="", metavar="NAME", help="Only those on this host."),
 )
 
+all_option = click.option("--all", "all", cls=ChoosingOption, is_flag=True, help="Every agent.")
 jobs_option = click.option(
-    "-j", "--jobs", type=click.IntRange(1, 1024), default=JOBS, show_default=True, help="How many at once."
+    "-j",
+    "--jobs",
+    type=click.IntRange(1, 1024),
+    default=JOBS,
+    show_default=True,
+    metavar="N",
+    help="How many at once.",
 )
 yes_option = click.option("--yes", "-y", "--force", "-f", "yes", is_flag=True, help="Do not ask.")
 dry_run_option = click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")

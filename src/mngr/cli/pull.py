@@ -35,11 +35,19 @@ from mngr.errors import UsageError
 @click.option(
     "--ff-only", "mode", flag_value="ff-only", help="Also fast-forward the checked-out branch, or refuse."
 )
-@click.option("--include-dirty", is_flag=True, help="Also its uncommitted work.")
-@click.option("--outbox", is_flag=True, help="What it put into $MNGR_OUTBOX, into DIR/NAME.")
-@click.option("--files", "patterns", multiple=True, metavar="PATTERN...", help="Files of its work dir.")
-@click.option("--to", default=None, metavar="DIR", help="Where files go.")
-@click.option("--overwrite", is_flag=True, help="Replace files that are there.")
+@click.option("--include-dirty", is_flag=True, help="Bring its uncommitted work too.")
+@click.option(
+    "--outbox", is_flag=True, help="Instead of commits, what it put into $MNGR_OUTBOX; it goes into DIR/NAME."
+)
+@click.option(
+    "--files",
+    "patterns",
+    multiple=True,
+    metavar="PATTERN...",
+    help="Instead of commits, these files of its work dir.",
+)
+@click.option("--to", default=None, metavar="DIR", help="Where files go. Default: here.")
+@click.option("--overwrite", is_flag=True, help="Replace files that are there already.")
 @jobs_option
 @dry_run_option
 def command(
@@ -58,7 +66,7 @@ def command(
     """Bring an agent's commits home as a branch, or its files into a directory.
 
     The branch arrives in the source repository without touching the files checked out there; --merge, --rebase
-    and --ff-only go on from there. Nothing is overwritten.
+    and --ff-only go on from there. Nothing is overwritten, unless you say --overwrite.
     """
     call.output.check(Pulled)
     _check(mode, outbox, patterns, to)

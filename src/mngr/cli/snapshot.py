@@ -60,12 +60,19 @@ def list_command(call: Call, *, agent: str) -> int:
     return ExitCode.DONE
 
 
-@verb("restore", examples="mngr snapshot restore before-refactoring")
+@verb(
+    "restore",
+    examples="mngr snapshot restore before-refactoring\nmngr snapshot restore before-refactoring --dry-run",
+)
 @click.argument("name")
 @click.argument("agent", required=False, default="")
 @dry_run_option
 def restore_command(call: Call, *, name: str, agent: str, dry_run: bool) -> int:
-    """Put an agent's work tree and state back to a snapshot; what it is now is kept as another one."""
+    """Put an agent back to a snapshot.
+
+    Its files become what they were, and what they are now is kept as another snapshot. A running agent is stopped
+    for that and started again. AGENT tells snapshots of the same name apart.
+    """
     call.output.check(Change)
     if dry_run:
         find_snapshot(name, manager=call.manager)
@@ -76,7 +83,10 @@ def restore_command(call: Call, *, name: str, agent: str, dry_run: bool) -> int:
     return ExitCode.DONE
 
 
-@verb("destroy", examples="mngr snapshot destroy before-refactoring --yes")
+@verb(
+    "destroy",
+    examples="mngr snapshot destroy before-refactoring\nmngr snapshot destroy before-refactoring --yes",
+)
 @click.argument("name")
 @yes_option
 @dry_run_option

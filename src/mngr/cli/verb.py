@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from mngr.cli.call import Call
 from mngr.cli.commands import COMMANDS
+from mngr.cli.option_groups import CommonOption, option_groups, option_lines
 from mngr.cli.render import HUMAN, JSON, Output
 from mngr.config.keys import join_key
 from mngr.config.layers import Config, check_command_keys, check_template_keys, check_verbs
@@ -90,10 +91,13 @@ class Verb(click.Command):
         finally:
             call.warn_of_manager()
 
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for title, options in option_groups(self, ctx):
+            with formatter.section(title):
+                formatter.write_dl(option_lines(options, ctx))
+
     def format_epilog(self, _: click.Context, formatter: click.HelpFormatter) -> None:
-        formatter.write("\nExamples:\n")
-        for line in self.examples.splitlines():
-            formatter.write(f"  {line.strip()}\n" if line.strip() else "\n")
+        _write_examples(self.examples.splitlines(), formatter)
 
 
 def verb(name: str, *, examples: str, **habits: Any) -> Callable[[Body], Verb]:
@@ -114,6 +118,13 @@ class VerbGroup(click.Group):
     def __init__(self, name: str, commands: list[Verb], *, help: str) -> None:
         super().__init__(name, commands={command.name or "": command for command in commands}, help=help)
         self.context_settings = _HELP
+        self.verbs = tuple(commands)
+
+    def list_commands(self, _: click.Context) -> list[str]:
+        return list(self.commands)
+
+    def format_epilog(self, _: click.Context, formatter: click.HelpFormatter) -> None:
+        _write_examples([verb.examples.splitlines()[0] for verb in self.verbs], formatter)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -180,15 +191,24 @@ def _words(value: Any) -> list[Any]:
     return list(value) if isinstance(value, list) else [value]
 
 
+def _write_examples(lines: list[str], formatter: click.HelpFormatter) -> None:
+    formatter.write("\nExamples:\n")
+    for line in lines:
+        formatter.write(f"  {line.strip()}\n" if line.strip() else "\n")
+
+
 def _common_options() -> list[click.Option]:
     return [
-        click.Option(
+        CommonOption(
             ["-S", "--set"], multiple=True, metavar="KEY=VALUE", help="Override a config key for this call."
         ),
-        click.Option(
-            ["--format"], default=HUMAN, help="human, json, jsonl or a template: '{name}\\t{state}'."
+        CommonOption(
+            ["--format"],
+            default=HUMAN,
+            metavar="FORMAT",
+            help="human (the default), json, jsonl or a template: '{name}\\t{state}'.",
         ),
-        click.Option(["--json"], is_flag=True, help="The same as --format json."),
-        click.Option(["-q", "--quiet"], is_flag=True, help="No progress and no warnings."),
-        click.Option(["-v", "--verbose"], is_flag=True, help="More, and where an error came from."),
+        CommonOption(["--json"], is_flag=True, help="The same as --format json."),
+        CommonOption(["-q", "--quiet"], is_flag=True, help="No progress and no warnings."),
+        CommonOption(["-v", "--verbose"], is_flag=True, help="Say more, and where an error came from."),
     ]

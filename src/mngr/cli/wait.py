@@ -56,7 +56,8 @@ class Wish(Struct, frozen=True):
     "--until",
     default="",
     metavar="CONDITION",
-    help="done, waiting, idle, stopped, result or 'field=value'; else the first of result, done, stopped, end of turn.",
+    help="done, waiting, idle, stopped, result or 'field=value'; "
+    "default: the first of result, done, stopped and end of turn.",
 )
 @click.option("--any", "any", is_flag=True, help="One of them is enough.")
 @timeout_option("Give up (124) after this long.")

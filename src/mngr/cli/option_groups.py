@@ -1,0 +1,48 @@
+"""Help shows a command's own options first, then those that choose agents, then those of every command."""
+
+import re
+from collections.abc import Iterator
+
+import click
+
+OWN = "Options"
+CHOOSING = "Choosing agents"
+COMMON = "Options of every command"
+_BRACKET = r"  \[(?:default: (?P<default>[^;\]]+))?[^\]]*\]$"
+
+
+class ChoosingOption(click.Option):
+    """One of the options that say which agents are meant."""
+
+
+class CommonOption(click.Option):
+    """One of the options that every command has."""
+
+
+def option_groups(command: click.Command, context: click.Context) -> Iterator[tuple[str, list[click.Option]]]:
+    """The options that help shows, under their headings."""
+    shown = [param for param in command.get_params(context) if isinstance(param, click.Option)]
+    for title in (OWN, CHOOSING, COMMON):
+        options = [option for option in shown if not option.hidden and _title(option, command) == title]
+        if options:
+            yield title, options
+
+
+def option_lines(options: list[click.Option], context: click.Context) -> list[tuple[str, str]]:
+    """How help names each option, and what it says about it."""
+    records = (option.get_help_record(context) for option in options)
+    return [(record[0], _plain(record[1])) for record in records if record]
+
+
+def _title(option: click.Option, command: click.Command) -> str:
+    if isinstance(option, ChoosingOption):
+        return CHOOSING
+    return OWN if option in command.params and not isinstance(option, CommonOption) else COMMON
+
+
+def _plain(text: str) -> str:
+    """`[default: 8; 1<=x<=9]` as a sentence; a number out of its range is answered with the range."""
+    found = re.search(_BRACKET, text)
+    if not found:
+        return text
+    return text[: found.start()] + (f" Default: {found['default']}." if found["default"] else "")
