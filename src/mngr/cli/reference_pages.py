@@ -1,0 +1,133 @@
+"""What the reference says about each command, read from the click commands; `reference` writes it down."""
+
+import inspect
+
+import click
+from msgspec import Struct
+
+from mngr.cli.app import app
+from mngr.cli.commands import ALIASES, COMMANDS
+from mngr.cli.option_groups import COMMON, option_groups, option_lines
+from mngr.cli.shipped import read_shipped, shipped_topics
+from mngr.cli.verb import Verb, VerbGroup
+
+_INDENT = "  "
+_TITLES = {"env": "Environment", "exit-codes": "Exit status"}
+
+
+class Part(Struct, frozen=True):
+    """One command that can be run."""
+
+    name: str
+    usage: str
+    paragraphs: tuple[str, ...]
+    options: dict[str, list[tuple[str, str]]]
+    """By heading: how each is named, what it does. The options of every command are the page's."""
+    examples: tuple[str, ...]
+
+
+class Page(Struct, frozen=True):
+    """One word after `mngr`: a command, or several of one noun."""
+
+    name: str
+    line: str
+    aliases: tuple[str, ...]
+    paragraphs: tuple[str, ...]
+    """What a noun says before its commands; a page of one command has none."""
+    parts: tuple[Part, ...]
+    common: list[tuple[str, str]]
+
+
+class Block(Struct, frozen=True):
+    """A piece of a topic: text to fill, rows of a term and its meaning, or lines to keep as they are."""
+
+    text: str = ""
+    rows: tuple[tuple[str, str], ...] = ()
+    lines: tuple[str, ...] = ()
+
+
+class Topic(Struct, frozen=True):
+    """A page of `mngr help TOPIC`."""
+
+    name: str
+    title: str
+    blocks: tuple[Block, ...]
+
+
+def read_pages() -> list[Page]:
+    """The pages of mngr's own commands; what plugins add is documented by them."""
+    root = click.Context(app, info_name="mngr")
+    return [_page(name, root) for name in COMMANDS]
+
+
+def read_topics() -> list[Topic]:
+    return [
+        Topic(name, _TITLES.get(name, name.capitalize()), blocks_of(read_shipped(f"topics/{name}.txt")))
+        for name in shipped_topics()
+    ]
+
+
+def blocks_of(text: str) -> tuple[Block, ...]:
+    """Tells text from what is indented under it."""
+    blocks: list[Block] = []
+    run: list[str] = []
+    for line in [*text.splitlines(), ""]:
+        changes = run and line.startswith(_INDENT) != run[0].startswith(_INDENT)
+        if run and (not line or changes):
+            blocks.append(_block(run))
+            run = []
+        if line:
+            run.append(line)
+    return tuple(blocks)
+
+
+def _page(name: str, root: click.Context) -> Page:
+    command = app.get_command(root, name)
+    assert isinstance(command, Verb | VerbGroup)
+    context = _context(command, root)
+    verbs = command.verbs if isinstance(command, VerbGroup) else ()
+    contexts = [_context(verb, context) for verb in verbs] or [context]
+    return Page(
+        name=name,
+        line=COMMANDS[name],
+        aliases=tuple(alias for alias, meant in ALIASES.items() if meant == name),
+        paragraphs=_paragraphs(command) if verbs else (),
+        parts=tuple(_part(one) for one in contexts),
+        common=_options(contexts[0])[COMMON],
+    )
+
+
+def _context(command: click.Command, above: click.Context) -> click.Context:
+    return click.Context(command, info_name=command.name, parent=above, **command.context_settings)
+
+
+def _part(context: click.Context) -> Part:
+    command = context.command
+    assert isinstance(command, Verb)
+    return Part(
+        name=context.command_path,
+        usage=" ".join([context.command_path, *command.collect_usage_pieces(context)]),
+        paragraphs=_paragraphs(command),
+        options={title: lines for title, lines in _options(context).items() if title != COMMON},
+        examples=tuple(line.strip() for line in command.examples.splitlines() if line.strip()),
+    )
+
+
+def _options(context: click.Context) -> dict[str, list[tuple[str, str]]]:
+    return {
+        title: option_lines(options, context) for title, options in option_groups(context.command, context)
+    }
+
+
+def _paragraphs(command: click.Command) -> tuple[str, ...]:
+    text = inspect.cleandoc(command.help or "")
+    return tuple(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
+
+
+def _block(run: list[str]) -> Block:
+    if not run[0].startswith(_INDENT):
+        return Block(text=" ".join(run))
+    halves = [line.strip().partition(_INDENT) for line in run]
+    if all(meaning for _, _, meaning in halves):
+        return Block(rows=tuple((term, meaning.strip()) for term, _, meaning in halves))
+    return Block(lines=tuple(line.removeprefix(_INDENT) for line in run))
