@@ -1,0 +1,186 @@
+"""Which tests there are and which blocks they cite, read from their source and never imported."""
+
+import ast
+import os
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
+
+from msgspec import Struct
+
+from mngr_e2e.tutorial.blocks import normal_text
+from mngr_e2e.tutorial.literals import called_name, constant_text
+from mngr_e2e.tutorial.runs import Runs
+
+CITE = "write_tutorial_block"
+_BLOCK_MARK, _SCOPE_MARK = "tutorial block:", "scope:"
+_NOT_ENTERED = ("__pycache__", "node_modules", "venv", "build", "dist")
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+class Citation(Struct, frozen=True):
+    """What a test says its block is, dedented.
+
+    `is_flush`: it starts right after its quotes, so that its first line tells nothing of the indentation.
+    """
+
+    line: int
+    text: str
+    form: Literal["call", "docstring"] = "call"
+    is_flush: bool = False
+
+
+class Case(Struct, frozen=True):
+    """A test function: the blocks it cites, and the commands it runs (None where one is not known)."""
+
+    node_id: str
+    path: str
+    line: int
+    citations: tuple[Citation, ...] = ()
+    runs: tuple[str | None, ...] = ()
+
+
+class Unreadable(Struct, frozen=True):
+    """Something in a test file that cannot be judged, and why."""
+
+    path: str
+    line: int
+    problem: str
+
+
+class TestSources(Struct, frozen=True):
+    """What was found in test files."""
+
+    __test__ = False
+    cases: tuple[Case, ...] = ()
+    unreadable: tuple[Unreadable, ...] = ()
+
+
+def load_tests(paths: Iterable[str]) -> TestSources:
+    """Reads test files and folders of them. A path that does not exist is a FileNotFoundError."""
+    read = [_load(path) for path in dict.fromkeys(file for path in paths for file in _files(path))]
+    return TestSources(
+        tuple(case for one in read for case in one.cases),
+        tuple(found for one in read for found in one.unreadable),
+    )
+
+
+def read_tests(source: str | bytes, path: str) -> TestSources:
+    """The tests of one file. A file that is not Python is a finding."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(source)
+    except SyntaxError as error:
+        return _unreadable(path, error.lineno or 1, f"not valid Python: {error.msg}")
+    except (ValueError, RecursionError, MemoryError, LookupError) as error:
+        return _unreadable(path, 1, f"not valid Python: {error}")
+    try:
+        return _read_tree(tree, path)
+    except RecursionError:
+        return _unreadable(path, 1, "nested too deeply to be read")
+
+
+def _read_tree(tree: ast.Module, path: str) -> TestSources:
+    runs = Runs(tree)
+    cases, unreadable, seen = [], [], set()
+    for names, function in _functions(tree.body, ()):
+        citations, problems = _citations(function, path)
+        unreadable += problems
+        seen |= set(map(id, ast.walk(function)))
+        node_id = "::".join((path, *names, function.name))
+        cases.append(Case(node_id, path, function.lineno, citations, runs.of(function)))
+    strays = [node for node in ast.walk(tree) if _is_citing(node) and id(node) not in seen]
+    unreadable += [
+        Unreadable(path, node.lineno, "this citation is outside a test, so it covers nothing")
+        for node in strays
+        if isinstance(node, ast.Call)
+    ]
+    return TestSources(tuple(cases), tuple(unreadable))
+
+
+def _functions(
+    body: Sequence[ast.stmt], names: tuple[str, ...]
+) -> Iterator[tuple[tuple[str, ...], Function]]:
+    """The functions that pytest would collect: in the file, in `Test…` classes, under if, try and with."""
+    for node in body:
+        if isinstance(node, Function):
+            if node.name.startswith("test"):
+                yield names, node
+        elif isinstance(node, ast.ClassDef):
+            if _is_test_class(node):
+                yield from _functions(node.body, (*names, node.name))
+        else:
+            for part in ("body", "orelse", "handlers", "finalbody"):
+                yield from _functions(getattr(node, part, ()), names)
+
+
+def _is_test_class(node: ast.ClassDef) -> bool:
+    return node.name.startswith("Test") or any(called_name(base).endswith("TestCase") for base in node.bases)
+
+
+def _citations(function: Function, path: str) -> tuple[tuple[Citation, ...], list[Unreadable]]:
+    found, problems = _docstring_citations(function, path)
+    for node in ast.walk(function):
+        if not (isinstance(node, ast.Call) and _is_citing(node)):
+            continue
+        arguments = [*node.args, *(keyword.value for keyword in node.keywords)]
+        text = constant_text(arguments[0]) if len(arguments) == 1 else None
+        if text is None:
+            problem = f"{CITE} needs one literal text: a check that runs nothing cannot know another"
+            problems.append(Unreadable(path, node.lineno, problem))
+        elif not text.strip():
+            problems.append(Unreadable(path, node.lineno, "an empty citation"))
+        else:
+            found.append(Citation(node.lineno, normal_text(text), is_flush=bool(text[:1].strip())))
+    return tuple(sorted(found, key=lambda citation: citation.line)), problems
+
+
+def _is_citing(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and called_name(node.func) == CITE
+
+
+def _docstring_citations(function: Function, path: str) -> tuple[list[Citation], list[Unreadable]]:
+    """Citations between `Tutorial block:` and `Scope:`."""
+    found: list[Citation] = []
+    docstring = ast.get_docstring(function, clean=False)
+    if docstring is None or _BLOCK_MARK not in docstring.lower():
+        return found, []
+    first = function.body[0].lineno
+    lines = docstring.split("\n")
+    start: int | None = None
+    for number, line in enumerate(lines):
+        word = line.strip().lower()
+        if word.startswith(_BLOCK_MARK):
+            start = number
+        elif word.startswith(_SCOPE_MARK) and start is not None:
+            text = "\n".join([lines[start].strip()[len(_BLOCK_MARK) :].strip(), *lines[start + 1 : number]])
+            found.append(Citation(first + start, normal_text(text), "docstring"))
+            start = None
+    if start is None:
+        return found, []
+    return found, [Unreadable(path, first + start, '"Tutorial block:" without a "Scope:" after it')]
+
+
+def _load(path: str) -> TestSources:
+    with open(path, "rb") as file:
+        return read_tests(file.read(), path)
+
+
+def _files(path: str) -> list[str]:
+    if not os.path.isdir(path):
+        return [path]
+    found = []
+    for folder, folders, names in os.walk(path):
+        folders[:] = sorted(name for name in folders if name not in _NOT_ENTERED and name[0] != ".")
+        found += [os.path.join(folder, name) for name in sorted(names) if _is_test_file(name)]
+    return found
+
+
+def _is_test_file(name: str) -> bool:
+    return name.endswith(".py") and (name.startswith("test_") or name.endswith("_test.py"))
+
+
+def _unreadable(path: str, line: int, problem: str) -> TestSources:
+    return TestSources((), (Unreadable(path, line, problem),))

@@ -1,0 +1,97 @@
+"""Does a test run a command of the block it cites, or only something that looks like it?"""
+
+import re
+import shlex
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+
+from mngr_e2e.tutorial.blocks import Block
+from mngr_e2e.tutorial.literals import HOLE
+
+_SCENERY = frozenset("cd echo export mkdir set sleep source touch true .".split())
+_VERBS = frozenset(
+    "add apply check clear config create delete destroy diff edit explain export get import info init inspect "
+    "install list login logout ls new path prune pull push remove rename reset restore rm run set show start "
+    "status stop sync trust uninstall unset update upgrade use view".split()
+)
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+_BEFORE_PROGRAM = frozenset("sudo env command exec time nohup ! { ( if then do while else".split())
+_ENDS_COMMAND = re.compile(r"[;&|()]+")
+
+
+class Invocation(Struct, frozen=True):
+    """A program, the words that choose what it does, and whether it only asks for help."""
+
+    program: str
+    words: tuple[str, ...]
+    is_help: bool
+
+
+def runs_a_command_of(block: Block, runs: Sequence[str | None], verbs: frozenset[str] = _VERBS) -> bool:
+    """Whether any run has the program and subcommand of any command of the block. An unknown run is believed."""
+    wanted = [found for command in block.commands for found in invocations(command, verbs)]
+    wanted = [one for one in wanted if one.program not in _SCENERY] or wanted
+    if not wanted or None in runs:
+        return True
+    done = [found for run in runs if run for found in invocations(run, verbs)]
+    return any(_is_same(one, other) for one in wanted for other in done)
+
+
+def known_verbs(blocks: Iterable[Block]) -> frozenset[str]:
+    """Words that are subcommands: the usual ones, and those that follow a program in the tutorial itself."""
+    commands = (command for block in blocks for command in block.commands)
+    found = (one for command in commands for one in invocations(command, frozenset()))
+    return _VERBS | {one.words[0] for one in found if one.words}
+
+
+def invocations(command: str, verbs: frozenset[str]) -> tuple[Invocation, ...]:
+    """The programs that a command line calls, in order."""
+    found: list[Invocation] = []
+    words: list[str] = []
+    for token in [*_tokens(command), ";"]:
+        if _ENDS_COMMAND.fullmatch(token):
+            found += _invocation(words, verbs)
+            words = []
+        else:
+            words.append(token)
+    return tuple(found)
+
+
+def _tokens(command: str) -> list[str]:
+    first_line = command.split("\n")[0]
+    text = first_line if "<<" in first_line else command.replace("\n", " ; ")
+    lexer = shlex.shlex(text, posix=True, punctuation_chars=True)
+    lexer.whitespace_split, lexer.commenters = True, ""
+    try:
+        return list(lexer)
+    except ValueError:
+        return text.split()
+
+
+def _invocation(words: Sequence[str], verbs: frozenset[str]) -> list[Invocation]:
+    rest = list(words)
+    while rest and (rest[0] in _BEFORE_PROGRAM or _ASSIGNMENT.match(rest[0])):
+        rest.pop(0)
+    if rest and rest[0].rpartition("/")[2].startswith("python") and rest[1:2] == ["-m"]:
+        rest = rest[2:]
+    if not rest or rest[0].startswith("#"):
+        return []
+    plain = [word for word in rest[1:] if not word.startswith("-")][:2]
+    if len(plain) == 2 and plain[1] not in verbs and HOLE not in plain[1]:
+        plain.pop()
+    return [Invocation(rest[0].rpartition("/")[2], tuple(plain), "--help" in rest)]
+
+
+def _is_same(wanted: Invocation, done: Invocation) -> bool:
+    if done.is_help != wanted.is_help and (done.is_help or not wanted.words):
+        return False
+    pairs = zip((wanted.program, *wanted.words), (done.program, *done.words), strict=False)
+    return len(done.words) >= len(wanted.words) and all(_fits(word, other) for word, other in pairs)
+
+
+def _fits(word: str, pattern: str) -> bool:
+    """Equal, where a HOLE of the pattern may be anything."""
+    if HOLE not in pattern:
+        return word == pattern
+    return re.fullmatch(".*".join(map(re.escape, pattern.split(HOLE))), word, re.DOTALL) is not None

@@ -1,0 +1,34 @@
+"""The commands a test runs, as far as its source tells."""
+
+import ast
+
+from mngr_e2e.tutorial.literals import called_name, text_with_holes
+
+_RUN_NAMES = ("run", "start", "terminal")
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+class Runs:
+    """The commands of each function of a file; those of the file's own helpers and fixtures count as its own."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        self._functions = {node.name: node for node in ast.walk(tree) if isinstance(node, Function)}
+
+    def of(self, function: Function) -> tuple[str | None, ...]:
+        """First arguments of `.run(...)` in order; a HOLE for what is filled in, None for one that is not text."""
+        found: list[str | None] = []
+        todo, seen = [function], {function.name}
+        while todo:
+            current = todo.pop(0)
+            calls = [node for node in ast.walk(current) if isinstance(node, ast.Call)]
+            found += [text_with_holes(call.args[0]) for call in calls if _is_run(call) and call.args]
+            names = {called_name(call.func) for call in calls} | {arg.arg for arg in current.args.args}
+            for name in sorted(names & self._functions.keys() - seen):
+                seen.add(name)
+                todo.append(self._functions[name])
+        return tuple(found)
+
+
+def _is_run(call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Attribute) and call.func.attr in _RUN_NAMES

@@ -1,0 +1,56 @@
+"""How the tests ended when they last ran, from the artifacts of the pytest plugin."""
+
+import os
+from collections.abc import Iterable, Mapping
+from glob import escape, glob
+
+import msgspec
+from msgspec import Struct
+
+_PATTERN = os.path.join("*", "*", "attempt-*", "meta.json")
+
+
+class Meta(Struct, frozen=True):
+    """The part of an artifact's `meta.json` that is read here."""
+
+    node_id: str
+    status: str
+
+
+def last_statuses(artifacts_dir: str) -> dict[str, str]:
+    """The newest status by node id; empty without artifacts. A file that cannot be read is passed over."""
+    newest: dict[str, tuple[float, str]] = {}
+    for path in glob(os.path.join(escape(artifacts_dir), _PATTERN)):
+        try:
+            with open(path, "rb") as file:
+                meta = msgspec.json.decode(file.read(), type=Meta)
+            when = os.stat(path).st_mtime
+        except (OSError, msgspec.DecodeError):
+            continue
+        if when >= newest.get(meta.node_id, (0.0, ""))[0]:
+            newest[meta.node_id] = (when, meta.status)
+    return {node_id: status for node_id, (_, status) in newest.items()}
+
+
+def statuses_of(node_ids: Iterable[str], last: Mapping[str, str]) -> dict[str, str]:
+    """The last status of each test that has one. Of a parametrised test the worst counts.
+
+    Node ids are relative to where pytest was started, so one path may be the tail of the other.
+    """
+    by_tail: dict[str, list[tuple[str, str]]] = {}
+    for node_id, status in last.items():
+        path, _, function = node_id.partition("[")[0].partition("::")
+        by_tail.setdefault(f"{os.path.basename(path)}::{function}", []).append((path, status))
+    found = {}
+    for node_id in node_ids:
+        path, _, function = node_id.partition("::")
+        known = by_tail.get(f"{os.path.basename(path)}::{function}", [])
+        statuses = [status for other, status in known if _is_same_file(path, other)]
+        if statuses:
+            found[node_id] = next((status for status in statuses if status != "passed"), "passed")
+    return found
+
+
+def _is_same_file(one: str, other: str) -> bool:
+    one, other = (f"/{os.path.normpath(path)}" for path in (one, other))
+    return one.endswith(other) or other.endswith(one)
