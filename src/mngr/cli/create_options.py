@@ -84,7 +84,10 @@ _OPTIONS = (
     ),
     click.option("--setup", default="", metavar="CMD", help="Run in the work dir before the agent starts."),
     click.option(
-        "--upload", multiple=True, metavar="LOCAL:REMOTE", help="Copy files into its work dir; repeatable."
+        "--upload",
+        multiple=True,
+        metavar="LOCAL:REMOTE",
+        help="Copy a file or folder into the folder REMOTE of its work dir; repeatable.",
     ),
     click.option(
         "-t",
@@ -115,7 +118,7 @@ _OPTIONS = (
         "--isolate",
         default="",
         metavar="HOW",
-        help="pid: give its processes a PID namespace that none can leave.",
+        help="pid: a PID namespace of its own, so that nothing it starts outlives it.",
     ),
     click.option("--image", default="", metavar="IMAGE", help="The image of a new host."),
     click.option("--cpus", type=float, default=0, metavar="N", help="Processors of a new host."),

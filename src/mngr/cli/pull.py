@@ -46,7 +46,7 @@ from mngr.errors import UsageError
     metavar="PATTERN...",
     help="Instead of commits, these files of its work dir.",
 )
-@click.option("--to", default=None, metavar="DIR", help="Where files go. Default: here.")
+@click.option("--to", default=None, metavar="DIR", help="Where files go; --outbox and --files need it.")
 @click.option("--overwrite", is_flag=True, help="Replace files that are there already.")
 @jobs_option
 @dry_run_option
