@@ -129,6 +129,15 @@ def test_pull_brings_commits_home_and_push_takes_them_there(place: Place) -> Non
     assert run(place, "cat", "new.txt") == (0, "new\n")
 
 
+def test_files_are_uploaded_before_the_program_starts(place: Place) -> None:
+    (place.world.folder / "tool").write_text("#!/bin/sh\necho uploaded\n")
+    (place.world.folder / "tool").chmod(0o755)
+    pairs = (f"{place.world.folder}/tool:bin/run-me", f"{place.world.folder}/tool:kept/")
+    create(place, "sh", "-c", "bin/run-me >said; cat kept/tool >>said; sleep 1000", upload=pairs)
+    expected = "uploaded\n#!/bin/sh\necho uploaded\n"
+    assert wait_until(lambda: run(place, "cat", "said") == (0, expected), PATIENCE_S)
+
+
 def test_the_outbox_comes_home(place: Place) -> None:
     create(place, "sh", "-c", 'echo "{}" >"$MNGR_OUTBOX/result.json"; sleep 1000')
     waited = list(mngr.wait("foo", until="result", timeout_s=PATIENCE_S, manager=place.manager()))

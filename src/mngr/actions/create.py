@@ -211,8 +211,11 @@ def _upload(plan: Plan, host: Host, spec: AgentSpec, manager: Manager) -> None:
             raise UsageError(
                 f'--upload "{pair}" is not LOCAL:REMOTE', hint="REMOTE is relative to the agent's work dir"
             )
-        path = os.path.join(manager.cwd, local)
-        push_files([path], host, os.path.join(spec.work_dir, remote))
+        path, there = os.path.join(manager.cwd, local), os.path.join(spec.work_dir, remote)
+        if os.path.isfile(path) and not remote.endswith("/"):
+            host.write(there, manager.local.read(path), mode=os.stat(path).st_mode & 0o777)
+        else:
+            push_files([path], host, there)
 
 
 def _run_file(plan: Plan, host: Host, spec: AgentSpec, manager: Manager) -> RunFile:

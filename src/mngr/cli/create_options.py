@@ -87,7 +87,7 @@ _OPTIONS = (
         "--upload",
         multiple=True,
         metavar="LOCAL:REMOTE",
-        help="Copy a file or folder into the folder REMOTE of its work dir; repeatable.",
+        help="Copy a file to REMOTE in its work dir, or a folder (or a file, to REMOTE/) into it; repeatable.",
     ),
     click.option(
         "-t",
