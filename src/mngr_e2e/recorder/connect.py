@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from mngr_e2e.recorder.keeper import shows_screen
+from mngr_e2e.recorder.evidence import last_words, note_error, shows_screen
 from mngr_e2e.recorder.ledger import Recording, note_process, reserve
 
 ARTIFACTS = "MNGR_E2E_ARTIFACTS"
@@ -52,18 +52,18 @@ def begin(recording: Recording, env: Mapping[str, str]) -> str:
     deadline = time.monotonic() + _BEGIN_S
     while time.monotonic() < deadline:
         is_over = keeper.poll() is not None
-        if os.path.exists(recording.error) and is_over:
+        if is_over and os.path.exists(recording.error):
             with open(recording.error) as file:
                 return file.read().strip()
         if shows_screen(recording.cast):
             return ""
         if is_over:
-            return f"the recorder ended with code {keeper.returncode}; see {recording.log}"
+            ended = f"the recorder ended with code {keeper.returncode}"
+            return note_error(recording, f"{ended}\n{last_words(recording)}".strip())
         time.sleep(_TICK_S)
-    problem = f"nothing was seen within {_BEGIN_S:.0f} s; see {recording.log}"
-    with open(recording.error, "w") as file:
-        file.write(problem + "\n")
-    return problem
+    return note_error(
+        recording, f"its screen was not seen within {_BEGIN_S:.0f} s\n{last_words(recording)}".strip()
+    )
 
 
 def _spawn(recording: Recording, env: Mapping[str, str]) -> "subprocess.Popen[bytes]":

@@ -14,6 +14,8 @@ from mngr_e2e.recorder.connect import main
 from mngr_e2e.recorder.stop import stop_recorders
 
 PATIENCE_S = 20.0
+# A disk that takes this many blocks of a file; Python would leave half a compiled module in its cache.
+LIMITED = "export PYTHONDONTWRITEBYTECODE=1; ulimit -f {}; mngr-e2e-connect"
 
 
 def _shows(studio: Studio, cast: str, words: str) -> bool:
@@ -79,20 +81,21 @@ def test_the_size_of_the_terminal_can_be_chosen(either: Studio) -> None:
 
 
 @pytest.mark.accept("F14")
-def test_a_cast_that_cannot_be_written_is_a_warning_and_an_error_file(either: Studio) -> None:
-    either.connect_with("ulimit -f 1; mngr-e2e-connect")
-    said = either.agent("foo", "seq 1000; seq 1000")
+def test_a_cast_that_cannot_be_written_on_is_whole_with_an_error_file_beside_it(either: Studio) -> None:
+    either.connect_with(LIMITED.format(1))
+    either.agent("foo", "seq 1000; sleep 0.5; seq 1000")
     stop_recorders(either.artifacts)
-    assert "warning: the agent's terminal is not recorded" in said
     reason = (either.casts / "1-foo.cast.error").read_text()
-    assert reason.startswith(("asciinema ended with code", "[Errno 27] File too large"))
+    assert reason.startswith(
+        ("asciinema ended with", "[Errno 27] File too large", "the last line could not be")
+    )
     assert either.cast("1-foo.cast").is_complete
     assert "RUNNING" in either.ok("list").stdout
 
 
 @pytest.mark.accept("F14")
 def test_a_disk_that_takes_nothing_leaves_no_recorder_behind(either: Studio) -> None:
-    either.connect_with("ulimit -f 0; mngr-e2e-connect")
+    either.connect_with(LIMITED.format(0))
     assert "warning: the agent's terminal is not recorded" in either.agent("foo", "echo hello")
     assert either.recorders() == []
 
@@ -117,6 +120,16 @@ def test_an_asciinema_that_breaks_does_not_fail_the_create(studio: Studio) -> No
     assert "warning: the agent's terminal is not recorded: asciinema ended with code 3\nno such luck" in said
     assert "no such luck" in (studio.casts / "1-foo.cast.error").read_text()
     assert "RUNNING" in studio.ok("list").stdout
+
+
+@pytest.mark.accept("F14")
+def test_a_recorder_that_cannot_even_start_does_not_fail_the_create(studio: Studio) -> None:
+    broken = studio.world.folder / "broken" / "pty.py"
+    broken.parent.mkdir()
+    broken.write_text("raise ImportError('no terminals today')")
+    studio.connect_with(f"PYTHONPATH='{broken.parent}' mngr-e2e-connect")
+    assert "warning: the agent's terminal is not recorded" in studio.agent("foo", "echo hello")
+    assert "no terminals today" in (studio.casts / "1-foo.cast.error").read_text()
 
 
 @pytest.mark.accept("F15")
