@@ -32,6 +32,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default="never",
         help="leave a test's environment and say how to enter it (default: never)",
     )
+    group.addoption(
+        "--tutorial", metavar="FILE", help="fail the session unless every block of it is cited by a test"
+    )
+    group.addoption(
+        "--tutorial-tests",
+        metavar="PATH",
+        action="append",
+        help="where the tests of --tutorial are (default: what pytest was given)",
+    )
     parser.addini("e2e_shell", "the shell that e2e.run uses", default="sh")
 
 
@@ -40,6 +49,10 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers", "e2e(shell='bash', timeout_s=60): how this test's e2e.run starts and ends commands"
     )
     config.stash[_RUN] = _run_name(config)
+    if config.getoption("--tutorial") and not hasattr(config, "workerinput"):
+        from mngr_e2e.tutorial.pytest_check import TutorialCheck
+
+        config.pluginmanager.register(TutorialCheck(config))
 
 
 @pytest.hookimpl(optionalhook=True)

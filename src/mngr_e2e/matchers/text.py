@@ -50,7 +50,7 @@ class TextExpectation(Expectation):
         """One JSON value; the expectation on that value."""
         __tracebackhide__ = True
         try:
-            value = msgspec.json.decode(self._text)
+            value = msgspec.json.decode(self._text.encode())
         except (msgspec.DecodeError, UnicodeEncodeError) as error:
             if self._negated:
                 return ValueExpectation(None, self._text)

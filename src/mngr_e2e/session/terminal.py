@@ -15,7 +15,7 @@ from mngr_e2e.session.runner import ask
 _POLL_S = 0.03
 # A longer command line is cut by tmux near 16 KB.
 _TYPED_AT_ONCE = 4000
-_FIELDS = "#{cursor_x} #{cursor_y} #{pane_dead} #{pane_dead_status}"
+_FIELDS = "#{cursor_x} #{cursor_y} #{pane_dead} #{pane_dead_status},#{pane_dead_signal}"
 _OPTIONS = (
     "set -s escape-time 0 ; set -g status off ; set -g default-shell /bin/sh ; "
     "set -g remain-on-exit on ; set -g remain-on-exit-format ''"
@@ -109,10 +109,10 @@ class Terminal:
             self._target,
         )
         head, _, body = said.partition("\n")
-        x, y, dead, *status = head.split()
-        code = int(status[0]) if status and status[0].isdigit() else None
+        x, y, dead, how = head.split()
+        code = _exit_code(how) if dead == "1" else None
         rows = tuple(body.removesuffix("\n").split("\n"))
-        return Screen(rows, (int(x), int(y)), dead == "1", code)
+        return Screen(rows, (int(x), int(y)), code is not None, code)
 
     def wait_for(self, wanted: "str | re.Pattern[str]", timeout_s: float = 10) -> Screen:
         """Waits until the screen shows a text or matches a pattern."""
@@ -186,6 +186,14 @@ class Terminal:
 
     def _argv(self, *words: str) -> Sequence[str]:
         return ("tmux", "-u", "-S", self._world.socket, *words)
+
+
+def _exit_code(how: str) -> int | None:
+    """From "STATUS,SIGNAL"; None in the moment when tmux has seen the end and not yet how it came."""
+    status, _, number = how.partition(",")
+    if number.isdigit():
+        return 128 + int(number)
+    return int(status) if status.isdigit() else None
 
 
 def _escaped(text: str) -> str:

@@ -11,6 +11,7 @@ $ a command
 
 import base64
 import os
+from itertools import pairwise
 from typing import BinaryIO
 
 import msgspec
@@ -142,7 +143,7 @@ def parse_transcript(text: str) -> list[Entry]:
     entries: list[Entry] = []
     lines = text.split("\n")
     starts = [at for at, line in enumerate(lines) if line.startswith("$ ")]
-    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+    for start, end in pairwise([*starts, len(lines)]):
         first = start
         while first and lines[first - 1].startswith("# "):
             first -= 1

@@ -1,0 +1,81 @@
+"""Full-screen programs under test: keys in, screens out, recorded."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from mngr_e2e import E2eSession, ExpectationError, expect
+from mngr_e2e.session.terminal import TerminalError
+
+MENU = r"""
+stty -echo; printf '\033[2J\033[HMENU %s\n' "100%"
+while read -r line; do
+  case $line in q) exit 3;; *) printf '\033[2J\033[Hchose <%s>\n' "$line";; esac
+done
+"""
+
+
+@pytest.mark.accept("F18")
+def test_keys_and_text_reach_the_program_and_its_screen_is_seen(session: E2eSession) -> None:
+    terminal = session.terminal(MENU, cols=40, rows=5, name="menu")
+    terminal.wait_for("MENU 100%")
+    terminal.type("a;b #{x} %H;")
+    terminal.keys("Enter")
+    expect(terminal).to_show("chose <a;b #{x} %H;>")
+    expect(terminal).not_.to_show("MENU")
+    shown = terminal.screen("after choice")
+    assert shown.rows == ("chose <a;b #{x} %H;>", "", "", "", "")
+    assert shown.cursor == (0, 1)
+    assert (session.artifacts / "screens/1-menu-1-after-choice.txt").read_text() == "chose <a;b #{x} %H;>\n"
+    terminal.type("q\n")
+    expect(terminal).to_have_ended(3)
+
+
+@pytest.mark.accept("F18")
+def test_waiting_fails_with_the_screen_and_the_command(session: E2eSession) -> None:
+    terminal = session.terminal("echo hello; sleep 300")
+    terminal.wait_for(re.compile("h.llo"))
+    with pytest.raises(TerminalError, match=r"'never' did not show within 0.2 s\n\$ echo hello.*\n\| hello"):
+        terminal.wait_for("never", timeout_s=0.2)
+    with pytest.raises(ExpectationError, match="expected the terminal to show 'never'"):
+        expect(terminal).to_show("never", timeout_s=0.2)
+    expect(terminal.screen()).to_show("hello")
+
+
+@pytest.mark.accept("F18")
+def test_a_program_that_ended_is_not_waited_for(session: E2eSession) -> None:
+    terminal = session.terminal("echo bye; exit 4")
+    with pytest.raises(TerminalError, match=r"ended with exit code 4"):
+        terminal.wait_for("never", timeout_s=60)
+
+
+@pytest.mark.accept("F18")
+def test_quiet_comes_after_the_last_change(session: E2eSession) -> None:
+    terminal = session.terminal("for i in 1 2 3 4 5; do echo line $i; sleep 0.1; done; sleep 300")
+    expect(terminal.wait_quiet(0.6)).to_show("line 5")
+    with pytest.raises(TerminalError, match="not quiet within"):
+        session.terminal("while :; do date +%N; sleep 0.02; done").wait_quiet(2, timeout_s=0.5)
+
+
+@pytest.mark.accept("F17", "F18")
+def test_the_whole_output_is_in_the_recording(session: E2eSession) -> None:
+    terminal = session.terminal("echo first; sleep 0.3; echo 'l%s #{st} é'", cols=50, rows=8, name="talk")
+    expect(terminal).to_have_ended(0)
+    cast = session.artifacts / "casts/1-talk.cast"
+    session.finish("passed")
+    header, *events = [json.loads(line) for line in cast.read_text().splitlines()]
+    assert (header["version"], header["width"], header["height"]) == (2, 50, 8)
+    assert "first\r\nl%s #{st} é\r\n" in "".join(text for _, _, text in events)
+    times = [at for at, _, _ in events]
+    assert times == sorted(times)
+    assert times[-1] > 0.1
+
+
+def test_long_text_arrives_whole(session: E2eSession) -> None:
+    terminal = session.terminal("stty -icanon -echo; echo ready; head -c 20000 | wc -c; cat", rows=5)
+    terminal.wait_for("ready")
+    terminal.type("y" * 20000)
+    terminal.wait_for("20000")
+    assert isinstance(session.artifacts, Path)
