@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 import mngr
-from mngr_e2e.cli import tutorial_text
+from mngr_e2e.tutorial import text
 from mngr_e2e.tutorial.blocks import Block, load_blocks
 from mngr_e2e.tutorial.check import Link, Report, check, compare
 from mngr_e2e.tutorial.citations import load_tests
@@ -83,7 +83,7 @@ def blocks_command(
             }
         )
     else:
-        _print(tutorial_text.blocks(places.tutorial, blocks, links, statuses))
+        _print(text.blocks(places.tutorial, blocks, links, statuses))
     return 0
 
 
@@ -106,7 +106,7 @@ def gaps_command(
         records = [_block_record(block, (), {}) for block in gaps]
         _print_json({"schema": 1, "tutorial": places.tutorial, "gaps": records})
     else:
-        _print(tutorial_text.gaps(places.tutorial, gaps))
+        _print(text.gaps(places.tutorial, gaps))
     return 1 if gaps and fail else 0
 
 
@@ -131,34 +131,35 @@ def check_command(
     if as_json:
         _print_json(_report_record(report, _statuses(places, report.links), passed))
     else:
-        _print(tutorial_text.report(report, passed))
+        _print(text.report(report, passed))
     return 0 if passed else 1
 
 
 def _places(context: click.Context, tutorial: str | None, tests: Sequence[str]) -> Places:
     """The arguments, else the config's `[tutorial]`, else the usual names; relative to here or to the repository."""
-    config = mngr.Manager(overrides=context.meta.get("overrides", ())).config
-    section = config.section("tutorial")
+    manager = mngr.Manager(overrides=context.meta.get("overrides", ()))
+    root = manager.config.repo_root
+    script, folders = _configured(manager.config.section("tutorial"))
+    for note in manager.warnings:
+        click.echo(f"warning: {note}", err=True)
+    return Places(
+        tutorial or _found(script, root),
+        tuple(tests) or tuple(_found(path, root) for path in folders),
+        _found(os.path.join(".mngr", "e2e"), root),
+    )
+
+
+def _configured(section: dict[str, Any]) -> tuple[str, list[str]]:
     for key in section:
         if key not in _KEYS:
             near = get_close_matches(key, _KEYS, n=1)
             hint = f'did you mean "tutorial.{near[0]}"?' if near else f"known: {', '.join(_KEYS)}"
             raise mngr.UsageError(f'unknown key "tutorial.{key}"', hint=hint)
-    root = config.repo_root
-    chosen = section.get("tests", _TESTS)
-    listed = [chosen] if isinstance(chosen, str) else chosen
-    script = section.get("tutorial", _TUTORIAL)
-    if (
-        not isinstance(script, str)
-        or not isinstance(listed, list)
-        or not all(isinstance(one, str) for one in listed)
-    ):
+    script, folders = section.get("tutorial", _TUTORIAL), section.get("tests", _TESTS)
+    folders = [folders] if isinstance(folders, str) else folders
+    if not isinstance(folders, list) or not all(isinstance(path, str) for path in (script, *folders)):
         raise mngr.UsageError("tutorial.tutorial must be a path, tutorial.tests a path or a list of paths")
-    return Places(
-        tutorial or _found(script, root),
-        tuple(tests) or tuple(_found(path, root) for path in listed),
-        _found(os.path.join(".mngr", "e2e"), root),
-    )
+    return script, folders
 
 
 def _found(path: str, root: str) -> str:
@@ -203,6 +204,6 @@ def _print_json(record: dict[str, Any]) -> None:
     click.echo(msgspec.json.encode(record).decode())
 
 
-def _print(text: str) -> None:
-    if text:
-        click.echo(text)
+def _print(lines: str) -> None:
+    if lines:
+        click.echo(lines)

@@ -7,6 +7,7 @@ from glob import escape, glob
 import msgspec
 from msgspec import Struct
 
+_MILD = ("running", "skipped", "passed")
 _PATTERN = os.path.join("*", "*", "attempt-*", "meta.json")
 
 
@@ -47,8 +48,12 @@ def statuses_of(node_ids: Iterable[str], last: Mapping[str, str]) -> dict[str, s
         known = by_tail.get(f"{os.path.basename(path)}::{function}", [])
         statuses = [status for other, status in known if _is_same_file(path, other)]
         if statuses:
-            found[node_id] = next((status for status in statuses if status != "passed"), "passed")
+            found[node_id] = min(statuses, key=_mildness)
     return found
+
+
+def _mildness(status: str) -> int:
+    return _MILD.index(status) if status in _MILD else -1
 
 
 def _is_same_file(one: str, other: str) -> bool:

@@ -1,4 +1,4 @@
-"""What `mngr tutorial` says to a person."""
+"""What was found, in words and places for a person."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
