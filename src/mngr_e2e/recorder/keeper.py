@@ -12,7 +12,7 @@ import msgspec
 from mngr_e2e.recorder import asciinema, builtin
 from mngr_e2e.recorder.cast import mend
 from mngr_e2e.recorder.evidence import last_words, note_error, shows_screen
-from mngr_e2e.recorder.ledger import Recording, forget, note_process
+from mngr_e2e.recorder.ledger import Recording, note_process
 
 _GRACE_S = 4.0
 _TICK_S = 0.1
@@ -29,7 +29,6 @@ def main() -> None:
     except OSError as error:
         problem = str(error)
     conclude(recording, problem)
-    forget(recording.folder, os.getpid())
 
 
 def keep(recording: Recording, is_stopped: Callable[[], bool]) -> str:

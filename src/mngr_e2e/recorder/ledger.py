@@ -61,13 +61,6 @@ def processes_of(folder: str, recorder: int) -> list[int]:
     ]
 
 
-def forget(folder: str, recorder: int) -> None:
-    try:
-        os.unlink(os.path.join(folder, str(recorder)))
-    except FileNotFoundError:
-        pass
-
-
 def birth(pid: int) -> str:
     """When a running process was started, as the system counts it; "" for one that has ended."""
     try:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from mngr_e2e.recorder.stop import stop_recorders
 from mngr_e2e.session.artifacts import Attempt, Meta, Status, write_meta
 from mngr_e2e.session.isolation import World, end_world, keep_world, make_world
 from mngr_e2e.session.result import Result
@@ -96,6 +97,7 @@ class E2eSession:
         )
         write_meta(self._attempt.folder, self._meta)
         self._transcript.close()
+        stop_recorders(self._attempt.folder)
         if keep:
             return keep_world(self._world, self._attempt.folder)
         if left := end_world(self._world):
