@@ -65,11 +65,13 @@ def test_destroying_the_agent_ends_its_recording_with_a_whole_file(either: Studi
 
 
 @pytest.mark.accept("F14")
-def test_the_recorder_is_noted_for_teardown_and_is_of_its_own_session(either: Studio) -> None:
+def test_the_recorder_is_noted_for_teardown_and_belongs_to_no_agent_and_no_terminal(either: Studio) -> None:
     either.agent("foo", "echo hello")
     noted = [int(name) for name in os.listdir(either.casts / ".recorders") if name.isdecimal()]
     assert [os.getsid(pid) for pid in noted] == noted
     assert os.readlink(f"/proc/{noted[0]}/fd/0") == "/dev/null"
+    environments = [Path(f"/proc/{pid}/environ").read_bytes() for pid in either.recorders()]
+    assert not any(b"MNGR_AGENT_ID=" in environment for environment in environments)
 
 
 @pytest.mark.accept("F12")
