@@ -83,20 +83,21 @@ def read_tests(source: str | bytes, path: str) -> TestSources:
 
 
 def _read_tree(tree: ast.Module, path: str) -> TestSources:
-    runs = Runs(tree)
-    cases, unreadable, seen = [], [], set()
+    nodes = list(ast.walk(tree))
+    runs = Runs(nodes)
+    cases: list[Case] = []
+    unreadable: list[Unreadable] = []
+    strays = {node: node.lineno for node in nodes if isinstance(node, ast.Call) and _is_citing(node)}
     for names, function in _functions(tree.body, ()):
-        citations, problems = _citations(function, path)
+        calls = [call for call in runs.calls(function) if _is_citing(call)]
+        citations, problems = _citations(function, calls, path)
         unreadable += problems
-        seen |= set(map(id, ast.walk(function)))
+        for call in calls:
+            strays.pop(call, None)
         node_id = "::".join((path, *names, function.name))
         cases.append(Case(node_id, path, function.lineno, citations, runs.of(function)))
-    strays = [node for node in ast.walk(tree) if _is_citing(node) and id(node) not in seen]
-    unreadable += [
-        Unreadable(path, node.lineno, "this citation is outside a test, so it covers nothing")
-        for node in strays
-        if isinstance(node, ast.Call)
-    ]
+    problem = "this citation is outside a test, so it covers nothing"
+    unreadable += [Unreadable(path, line, problem) for line in strays.values()]
     return TestSources(tuple(cases), tuple(unreadable))
 
 
@@ -120,25 +121,25 @@ def _is_test_class(node: ast.ClassDef) -> bool:
     return node.name.startswith("Test") or any(called_name(base).endswith("TestCase") for base in node.bases)
 
 
-def _citations(function: Function, path: str) -> tuple[tuple[Citation, ...], list[Unreadable]]:
+def _citations(
+    function: Function, calls: Sequence[ast.Call], path: str
+) -> tuple[tuple[Citation, ...], list[Unreadable]]:
     found, problems = _docstring_citations(function, path)
-    for node in ast.walk(function):
-        if not (isinstance(node, ast.Call) and _is_citing(node)):
-            continue
-        arguments = [*node.args, *(keyword.value for keyword in node.keywords)]
+    for call in calls:
+        arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
         text = constant_text(arguments[0]) if len(arguments) == 1 else None
         if text is None:
             problem = f"{CITE} needs one literal text: a check that runs nothing cannot know another"
-            problems.append(Unreadable(path, node.lineno, problem))
+            problems.append(Unreadable(path, call.lineno, problem))
         elif not text.strip():
-            problems.append(Unreadable(path, node.lineno, "an empty citation"))
+            problems.append(Unreadable(path, call.lineno, "an empty citation"))
         else:
-            found.append(Citation(node.lineno, normal_text(text), is_flush=bool(text[:1].strip())))
+            found.append(Citation(call.lineno, normal_text(text), is_flush=bool(text[:1].strip())))
     return tuple(sorted(found, key=lambda citation: citation.line)), problems
 
 
-def _is_citing(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and called_name(node.func) == CITE
+def _is_citing(call: ast.Call) -> bool:
+    return called_name(call.func) == CITE
 
 
 def _docstring_citations(function: Function, path: str) -> tuple[list[Citation], list[Unreadable]]:

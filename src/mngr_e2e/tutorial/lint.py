@@ -3,6 +3,7 @@
 import re
 import shlex
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -58,15 +59,16 @@ def invocations(command: str, verbs: frozenset[str]) -> tuple[Invocation, ...]:
     return tuple(found)
 
 
-def _tokens(command: str) -> list[str]:
+@lru_cache(maxsize=4096)
+def _tokens(command: str) -> tuple[str, ...]:
     first_line = command.split("\n")[0]
     text = first_line if "<<" in first_line else command.replace("\n", " ; ")
     lexer = shlex.shlex(text, posix=True, punctuation_chars=True)
     lexer.whitespace_split, lexer.commenters = True, ""
     try:
-        return list(lexer)
+        return tuple(lexer)
     except ValueError:
-        return text.split()
+        return tuple(text.split())
 
 
 def _invocation(words: Sequence[str], verbs: frozenset[str]) -> list[Invocation]:

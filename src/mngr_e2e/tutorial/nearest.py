@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from mngr_e2e.tutorial.blocks import Block
 
-CANDIDATES = 5
+CANDIDATES = 3
 _NEAR = 0.4
 
 

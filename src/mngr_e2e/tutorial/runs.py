@@ -1,6 +1,7 @@
 """The commands a test runs, as far as its source tells."""
 
 import ast
+from collections.abc import Iterable
 
 from mngr_e2e.tutorial.literals import called_name, text_with_holes
 
@@ -12,8 +13,15 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 class Runs:
     """The commands of each function of a file; those of the file's own helpers and fixtures count as its own."""
 
-    def __init__(self, tree: ast.Module) -> None:
-        self._functions = {node.name: node for node in ast.walk(tree) if isinstance(node, Function)}
+    def __init__(self, nodes: Iterable[ast.AST]) -> None:
+        self._functions = {node.name: node for node in nodes if isinstance(node, Function)}
+        self._calls: dict[Function, list[ast.Call]] = {}
+
+    def calls(self, function: Function) -> list[ast.Call]:
+        """Every call in a function; each is walked once, since walking is what reading a large suite costs."""
+        if function not in self._calls:
+            self._calls[function] = [node for node in ast.walk(function) if isinstance(node, ast.Call)]
+        return self._calls[function]
 
     def of(self, function: Function) -> tuple[str | None, ...]:
         """First arguments of `.run(...)` in order; a HOLE for what is filled in, None for one that is not text."""
@@ -21,7 +29,7 @@ class Runs:
         todo, seen = [function], {function.name}
         while todo:
             current = todo.pop(0)
-            calls = [node for node in ast.walk(current) if isinstance(node, ast.Call)]
+            calls = self.calls(current)
             found += [text_with_holes(call.args[0]) for call in calls if _is_run(call) and call.args]
             names = {called_name(call.func) for call in calls} | {arg.arg for arg in current.args.args}
             for name in sorted(names & self._functions.keys() - seen):

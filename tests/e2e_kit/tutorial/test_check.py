@@ -86,6 +86,12 @@ def test_indentation_and_empty_lines_around_do_not_count(desk: Desk) -> None:
 
 
 @pytest.mark.accept("Y7")
+def test_indentation_within_a_block_counts(desk: Desk) -> None:
+    deeper = CREATE.replace("  --type", "    --type")
+    assert [stale.text for stale in desk.write(CREATE, test_a=citing("a", deeper)).check().stale] == [deeper]
+
+
+@pytest.mark.accept("Y7")
 @pytest.mark.parametrize("indent", ["", "        "])
 def test_a_citation_may_start_right_after_its_quotes(desk: Desk, indent: str) -> None:
     text = CREATE.replace("\n", "\n" + indent)
@@ -121,7 +127,11 @@ def test_a_stale_citation_names_the_nearest_block_and_the_line_that_differs(desk
 
 @pytest.mark.accept("Y6")
 def test_a_citation_like_no_block_has_no_nearest(desk: Desk) -> None:
-    (stale,) = desk.write(TUTORIAL, test_a=BOTH + citing("old", "docker ps")).check().stale
+    (stale,) = (
+        desk.write(TUTORIAL, test_a=BOTH + citing("old", "docker run --help " + "0123456789 " * 9))
+        .check()
+        .stale
+    )
     assert stale.nearest is None
 
 
@@ -148,9 +158,10 @@ def test_a_help_proxy_is_a_lint_finding(desk: Desk) -> None:
 
 
 @pytest.mark.accept("T1", "T5")
-@pytest.mark.parametrize("broken", ["if fi", "cat <<EOF\nx", "echo 'a\n\nb'"])
+@pytest.mark.parametrize("broken", ["if fi", "cat <<EOF\nx", "echo 'a"])
 def test_a_tutorial_that_is_not_shell_is_red(desk: Desk, broken: str) -> None:
-    report = desk.write(f"{HELP}\n\n{broken}\n", test_a=citing("a", HELP, "mngr --help")).check()
+    report = desk.write(f"#!/bin/bash\n{broken}\n\n{HELP}", test_a=citing("a", HELP, "mngr --help")).check()
+    assert (report.uncovered, report.stale) == ((), ())
     assert not report.is_green
     assert report.problems[0].startswith("line ")
 

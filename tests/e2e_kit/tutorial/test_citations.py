@@ -91,7 +91,7 @@ def test_functions_methods_async_and_nested_classes_are_seen() -> None:
 def test_a_citation_that_pytest_would_never_collect_covers_nothing_and_is_reported() -> None:
     found = read("""
         def cite(e2e): e2e.write_tutorial_block("a")
-        class Flows:
+        class Tour:
             def test_b(self, e2e): e2e.write_tutorial_block("b")
     """)
     assert found.cases == ()
