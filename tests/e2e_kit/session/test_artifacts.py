@@ -18,6 +18,12 @@ def test_a_slug_is_safe_short_and_its_tests_own(one: str, other: str) -> None:
     assert (slug(one) == slug(other)) == (one == other)
 
 
+def test_a_long_slug_keeps_the_tests_own_name() -> None:
+    found = slug("tests/" + "deep/" * 40 + "test_x.py::test_the_name")
+    assert len(found) <= 100
+    assert "test_x-test_the_name" in found
+
+
 def test_a_slug_says_which_test_it_is() -> None:
     assert slug("tests/e2e/test_help.py::test_help_succeeds").startswith(
         "tests-e2e-test_help-test_help_succeeds-"

@@ -75,6 +75,21 @@ def test_stdin_is_empty_unless_given() -> None:
     assert run("exit 0", stdin=big)[0].exit_code == 0
 
 
+@pytest.mark.accept("F8")
+def test_our_own_stdin_is_not_inherited() -> None:
+    reading, writing = os.pipe()
+    before = os.dup(0)
+    try:
+        os.write(writing, b"ours")
+        os.close(writing)
+        os.dup2(reading, 0)
+        assert run("cat")[1] == b""
+    finally:
+        os.dup2(before, 0)
+        os.close(before)
+        os.close(reading)
+
+
 def test_a_missing_program_and_a_missing_folder_are_127() -> None:
     heard: list[Chunk] = []
     assert run_job(Job(("no-such-program",), {"PATH": "/bin"}, "/", 5), heard.append).exit_code == 127

@@ -66,6 +66,7 @@ def test_the_whole_output_is_in_the_recording(session: E2eSession) -> None:
     cast = session.artifacts / "casts/1-talk.cast"
     session.finish("passed")
     header, *events = [json.loads(line) for line in cast.read_text().splitlines()]
+    assert header["title"] == terminal.command
     assert (header["version"], header["width"], header["height"]) == (2, 50, 8)
     assert "first\r\nl%s #{st} é\r\n" in "".join(text for _, _, text in events)
     times = [at for at, _, _ in events]
