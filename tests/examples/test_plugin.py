@@ -22,7 +22,8 @@ _FIND = """
 import sys
 from mngr import registry
 for entry in registry.plugin_entries():
-    print(entry.group, entry.name, entry.distribution)
+    if entry.distribution == "mngr-box":
+        print(entry.group, entry.name, entry.distribution)
 print(registry.plugin_commands()["boxes"])
 print("mngr_box" in sys.modules)
 """
