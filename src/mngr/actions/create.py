@@ -31,7 +31,6 @@ from mngr.store.runfile import RunFile, run_file_text
 from mngr.store.script import append, put, ring
 from mngr.tmux.session import Launched, launch
 from mngr.transfer.discard import discard
-from mngr.transfer.files import push_files
 from mngr.transfer.protocol import Sent, Transfer
 from mngr.transfer.source import parse_branch_option
 
@@ -215,6 +214,8 @@ def _upload(plan: Plan, host: Host, spec: AgentSpec, manager: Manager) -> None:
         if os.path.isfile(path) and not remote.endswith("/"):
             host.write(there, manager.local.read(path), mode=os.stat(path).st_mode & 0o777)
         else:
+            from mngr.transfer.files import push_files  # every create would pay for it
+
             push_files([path], host, there)
 
 

@@ -11,8 +11,8 @@ from mngr import registry
 from mngr.actions.create_spec import CreateSpec, create_spec, with_defaults
 from mngr.actions.environment import asked_env
 from mngr.actions.heritage import Begun, Heritage
+from mngr.actions.later import later
 from mngr.actions.manager import Manager
-from mngr.actions.many import later
 from mngr.actions.origin import find_origin
 from mngr.agents.protocol import AgentType
 from mngr.errors import UsageError

@@ -22,7 +22,6 @@ from mngr.transfer import work_dir as work_dirs
 from mngr.transfer.git import git, run_script
 from mngr.transfer.pack import fetch_pack
 from mngr.transfer.protocol import Sent, Source
-from mngr.transfer.relay import copy_tree
 
 PRIVATE_REFS = "refs/mngr/clone"
 # Shell patterns: what an agent's log and its processes wrote, and what is made anew for another agent.
@@ -153,6 +152,8 @@ def copy_conversation(
     if is_same_host(kept[0], host) and kept[1] == paths.agent(spec.id).dir:
         agent_type.copy_conversation(spec, clone, host)
         return True
+    from mngr.transfer.relay import copy_tree  # every create would pay for it
+
     staged = msgspec.structs.replace(spec, id=f"staged-{os.urandom(16).hex()}")
     folder = paths.agent(staged.id).dir
     try:

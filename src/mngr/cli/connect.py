@@ -10,6 +10,7 @@ from mngr.actions.list import list_agents
 from mngr.actions.targets import resolve_one
 from mngr.cli.call import Call
 from mngr.cli.confirm import ask
+from mngr.cli.options import connect_command_option
 from mngr.cli.screen import columns, is_interactive, visible, wants_colour
 from mngr.cli.table import agents_table
 from mngr.cli.verb import verb
@@ -18,10 +19,6 @@ from mngr.model.agent import Agent, AgentState
 from mngr.process import replace_ourselves, run_in_terminal
 
 _ENDED = (AgentState.STOPPED, AgentState.DONE)
-
-connect_command_option = click.option(
-    "--connect-command", default="", metavar="COMMAND", help="Run this instead of attaching (mngr help env)."
-)
 
 
 @verb(

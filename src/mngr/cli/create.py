@@ -1,25 +1,19 @@
 """`mngr create`."""
 
 import os
-import signal
 import sys
 from typing import Any
 
 import click
 
-from mngr.actions.connect import RECURSION_GUARD, plan_connect
 from mngr.actions.create import AgentDiedError, create
 from mngr.actions.create_plan import make_plan
 from mngr.actions.create_spec import CreateSpec
-from mngr.actions.stop import stop
-from mngr.actions.targets import resolve_one
 from mngr.cli.call import Call
 from mngr.cli.changes import with_notes
-from mngr.cli.connect import check_terminal, connect_command_option, run_plan
 from mngr.cli.create_options import spec_from_options, with_create_options
 from mngr.cli.editor import message_text
-from mngr.cli.follow import follow_screen
-from mngr.cli.options import dry_run_option, jobs_option
+from mngr.cli.options import connect_command_option, dry_run_option, jobs_option
 from mngr.cli.outcome import Outcome
 from mngr.cli.render import JSON
 from mngr.cli.screen import visible
@@ -90,13 +84,18 @@ def command(call: Call, **options: Any) -> int:
     if how["dry_run"]:
         return _say_plan(call, spec)
     if how["foreground"]:
-        return _in_foreground(call, spec)
+        from mngr.cli.foreground import in_foreground
+
+        return in_foreground(call, spec)
     connects = _connects(call, how["connect"], how["connect_command"])
     change = _make(call, spec)
     if not connects:
         if call.output.is_human:
             call.output.note(f"attach: mngr connect {change.agent.name}")
         return ExitCode.DONE
+    from mngr.actions.connect import plan_connect
+    from mngr.cli.connect import run_plan
+
     return run_plan(plan_connect(change.agent, command=how["connect_command"], manager=call.manager))
 
 
@@ -143,9 +142,11 @@ def created_text(change: Change) -> str:
 def _connects(call: Call, wanted: bool | None, command: str) -> bool:
     if wanted is False:
         return False
-    if command and not os.environ.get(RECURSION_GUARD):
+    if command and not os.environ.get("MNGR_CONNECTING"):
         return True
     if wanted:
+        from mngr.cli.connect import check_terminal
+
         check_terminal()
         return True
     on_terminal = sys.stdin.isatty() and sys.stdout.isatty() and call.output.is_human
@@ -175,20 +176,3 @@ def _say_plan(call: Call, spec: CreateSpec) -> int:
 
     call.output.one(said, human)
     return ExitCode.DONE
-
-
-def _in_foreground(call: Call, spec: CreateSpec) -> int:
-    """The program's lines as they come, and its own exit code; Ctrl-C stops the agent."""
-    try:
-        agent = create(spec, manager=call.manager).agent
-    except AgentDiedError as error:
-        agent = error.change.agent
-    try:
-        follow_screen(call, agent.id)
-    except KeyboardInterrupt:
-        stop(agent, manager=call.manager)
-        return ExitCode.INTERRUPTED
-    ended = resolve_one(call.manager, agent.id).agent
-    if ended.signal:
-        return 128 + int(getattr(signal, ended.signal, 0))
-    return ended.exit_code if ended.exit_code is not None else ExitCode.FAILED

@@ -131,6 +131,9 @@ jobs_option = click.option(
     help="How many at once.",
 )
 yes_option = click.option("--yes", "-y", "--force", "-f", "yes", is_flag=True, help="Do not ask.")
+connect_command_option = click.option(
+    "--connect-command", default="", metavar="COMMAND", help="Run this instead of attaching (mngr help env)."
+)
 dry_run_option = click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
 
 
