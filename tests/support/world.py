@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import NamedTuple
 
 from mngr import process
 from mngr.actions.manager import Manager
@@ -65,13 +66,14 @@ class World:
         left += sessions.text.split() if sessions.code == 0 else []
         return left
 
-    def processes(self) -> list[int]:
+    def processes(self) -> dict[int, "Seen"]:
         """Processes that carry this world's host dir in their environment or are its tmux server."""
         mark = f"MNGR_HOST_DIR={self.host_dir}".encode()
         socket = os.fsencode(self.paths.socket)
-        return [
-            pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if _carries(pid, mark, socket)
-        ]
+        seen = {
+            pid: look(pid) for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if pid != os.getpid()
+        }
+        return {pid: one for pid, one in seen.items() if one and (mark in one.environ or socket in one.argv)}
 
     def end(self) -> None:
         """Ends all that runs here; called by the fixture, also after a failure."""
@@ -88,15 +90,21 @@ class World:
             folder.rmdir()
 
 
-def _carries(pid: int, mark: bytes, socket: bytes) -> bool:
-    if pid == os.getpid():
-        return False
+class Seen(NamedTuple):
+    """A process as it was at one moment; it may be gone by now."""
+
+    argv: list[bytes]
+    environ: list[bytes]
+
+
+def look(pid: int) -> Seen | None:
+    """The process, or None when it is gone or only waits to be buried."""
     try:
         environ = Path(f"/proc/{pid}/environ").read_bytes()
         line = Path(f"/proc/{pid}/cmdline").read_bytes()
         stat = Path(f"/proc/{pid}/stat").read_text()
     except (OSError, ValueError):
-        return False
-    return stat.rpartition(")")[2].split()[0] != "Z" and (
-        mark in environ.split(b"\0") or socket in line.split(b"\0")
+        return None
+    return (
+        None if stat.rpartition(")")[2].split()[0] in "ZX" else Seen(line.split(b"\0"), environ.split(b"\0"))
     )
