@@ -4,6 +4,8 @@ import os
 from pathlib import Path
 from typing import Unpack
 
+from tests.support.world import remove_socket
+
 from mngr import process
 from mngr.actions.create import create
 from mngr.actions.create_spec import CreateFields
@@ -114,6 +116,7 @@ class World:
         process.run(tmux(self.paths, "kill-server"))
         assert wait_until(lambda: not pid or not Path(f"/proc/{pid}").exists(), PATIENCE_S)
         assert processes_of(self.host_dir) == []
+        remove_socket(self.paths)
 
 
 def processes_of(host_dir: str) -> list[str]:

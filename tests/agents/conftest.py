@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.support.world import remove_socket
 from tests.tmux.stage import is_alive
 
 from mngr import process
@@ -24,3 +25,4 @@ def host(tmp_path: Path) -> Iterator[LocalHost]:
     process.run(tmux(paths, "kill-server"))
     if pid:
         assert wait_until(lambda: not is_alive(int(pid)), 20)
+    remove_socket(paths)

@@ -84,10 +84,15 @@ class World:
             except ProcessLookupError:
                 pass
         assert wait_until(lambda: not self.processes(), PATIENCE_S), self.processes()
-        folder = Path(self.paths.socket).parent
-        if self.folder not in folder.parents and folder.exists():
-            Path(self.paths.socket).unlink(missing_ok=True)
-            folder.rmdir()
+        remove_socket(self.paths)
+
+
+def remove_socket(paths: HostPaths) -> None:
+    """Removes the folder of a socket that had to lie outside its host dir; a killed server leaves it."""
+    folder = Path(paths.socket).parent
+    if str(folder) != paths.tmux and folder.exists():
+        Path(paths.socket).unlink(missing_ok=True)
+        folder.rmdir()
 
 
 class Seen(NamedTuple):

@@ -4,6 +4,8 @@ import os
 import time
 from pathlib import Path
 
+from tests.support.world import remove_socket
+
 from mngr import process
 from mngr.hosts.local import LocalHost
 from mngr.model.agent import AgentSpec
@@ -66,6 +68,7 @@ class Stage:
         self.tmux("kill-server")
         if pid:
             assert wait_until(lambda: not is_alive(int(pid)), PATIENCE_S)
+        remove_socket(self.paths)
 
 
 def is_alive(pid: int) -> bool:
