@@ -3,6 +3,7 @@
 import msgspec
 from msgspec import Struct
 
+from mngr.actions.environment import RECURSION_GUARD
 from mngr.actions.manager import Manager, default_manager
 from mngr.actions.start import start_row
 from mngr.actions.targets import resolve_one
@@ -11,9 +12,6 @@ from mngr.hosts.protocol import shares_files
 from mngr.model.agent import Agent
 from mngr.store.paths import HostPaths
 from mngr.tmux.server import attach_argv
-
-# Set for a connect command, so that its own `mngr connect` attaches instead of calling it again.
-RECURSION_GUARD = "MNGR_CONNECTING"
 
 
 class ConnectPlan(Struct, frozen=True):

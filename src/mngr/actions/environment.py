@@ -8,6 +8,9 @@ from mngr.model.agent import AgentSpec
 from mngr.store.paths import HostPaths
 from mngr.store.runfile import check_env
 
+# Set for a connect command, so that its own `mngr connect` attaches instead of calling it again.
+RECURSION_GUARD = "MNGR_CONNECTING"
+
 # What a login would set. Anything else, keys above all, reaches an agent only by name.
 _BASE = frozenset(
     "PATH HOME USER LOGNAME SHELL LANG LANGUAGE TZ TMPDIR XDG_CONFIG_HOME XDG_DATA_HOME".split()

@@ -5,7 +5,8 @@ import sys
 
 import click
 
-from mngr.actions.connect import RECURSION_GUARD, ConnectPlan, plan_connect
+from mngr.actions.connect import ConnectPlan, plan_connect
+from mngr.actions.environment import RECURSION_GUARD
 from mngr.actions.list import list_agents
 from mngr.actions.targets import resolve_one
 from mngr.cli.call import Call

@@ -9,6 +9,7 @@ import click
 from mngr.actions.create import AgentDiedError, create
 from mngr.actions.create_plan import make_plan
 from mngr.actions.create_spec import CreateSpec
+from mngr.actions.environment import RECURSION_GUARD
 from mngr.cli.call import Call
 from mngr.cli.changes import with_notes
 from mngr.cli.create_options import spec_from_options, with_create_options
@@ -142,7 +143,7 @@ def created_text(change: Change) -> str:
 def _connects(call: Call, wanted: bool | None, command: str) -> bool:
     if wanted is False:
         return False
-    if command and not os.environ.get("MNGR_CONNECTING"):
+    if command and not os.environ.get(RECURSION_GUARD):
         return True
     if wanted:
         from mngr.cli.connect import check_terminal
