@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.support.needs import needs
 
 from mngr import process
 from mngr.cli.commands import ALIASES, COMMANDS
@@ -16,6 +17,11 @@ from mngr.registry import plugin_commands
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
+
+
+@pytest.fixture
+def groff() -> None:
+    needs("groff: apt-get install groff-base", "groff", "--version")
 
 
 def reference(*words: str, cwd: Path = ROOT) -> Completed:
@@ -103,7 +109,7 @@ def test_links_between_pages_lead_to_pages() -> None:
 
 
 @pytest.mark.accept("A4", "U3")
-@pytest.mark.skipif(not shutil.which("groff"), reason="needs groff: apt-get install groff-base")
+@pytest.mark.usefixtures("groff")
 def test_groff_has_nothing_to_say_about_any_page() -> None:
     pages = sorted((DOCS / "man").glob("*.1"))
     assert len(pages) == len(COMMANDS) + 1
@@ -115,7 +121,7 @@ def test_groff_has_nothing_to_say_about_any_page() -> None:
 
 
 @pytest.mark.accept("A4")
-@pytest.mark.skipif(not shutil.which("groff"), reason="needs groff: apt-get install groff-base")
+@pytest.mark.usefixtures("groff")
 @pytest.mark.parametrize(
     "text",
     [".so /etc/passwd", "'br", "a\\tb", "--x-y '{a}' `b` ^c ~d", '"quoted"', "äöü … →", ". dot", "\\fBx"],
