@@ -1,0 +1,65 @@
+"""Records to one HTML file that needs nothing beside it."""
+
+import os
+import secrets
+import stat
+from collections.abc import Iterable, Iterator
+
+from mngr_view.chunks import INDEX, elements, encode
+from mngr_view.errors import ViewError
+from mngr_view.records import Index
+from mngr_view.template import TEMPLATE, read_template
+
+
+def write_page(
+    file: str, index: Index, chunks: Iterable[tuple[str, bytes]], *, template: str = TEMPLATE
+) -> None:
+    """Writes the page to a file in one step; on any failure what was there before is still there.
+
+    `chunks` are keys with their JSON, asked for one after another while the file grows. A place that is no
+    file, such as /dev/stdout, is written to directly; a folder is a ViewError.
+    """
+    parts = page_parts(index, chunks, template=template)
+    target = os.path.realpath(file)
+    if os.path.isdir(target):
+        raise ViewError(f"{file} is a folder", hint=f"name a file: {os.path.join(file, 'report.html')}")
+    try:
+        if os.path.exists(target) and not stat.S_ISREG(os.stat(target).st_mode):
+            with open(target, "wb") as out:
+                out.writelines(parts)
+        else:
+            _replace(target, parts)
+    except OSError as error:
+        raise ViewError(f"cannot write {file}: {error.strerror or error}") from error
+
+
+def page_parts(
+    index: Index, chunks: Iterable[tuple[str, bytes]], *, template: str = TEMPLATE
+) -> Iterator[bytes]:
+    """The page piece by piece; a missing template is a ViewError before the first."""
+    frame = read_template(template)
+    return _parts(frame.head(index.title, is_live=False), index, chunks, frame.tail)
+
+
+def _parts(head: bytes, index: Index, chunks: Iterable[tuple[str, bytes]], tail: bytes) -> Iterator[bytes]:
+    yield head
+    yield from elements(_with_index(index, chunks))
+    yield tail
+
+
+def _with_index(index: Index, chunks: Iterable[tuple[str, bytes]]) -> Iterator[tuple[str, bytes]]:
+    yield INDEX, encode(index)
+    yield from chunks
+
+
+def _replace(target: str, parts: Iterable[bytes]) -> None:
+    folder, name = os.path.split(target)
+    new = os.path.join(folder, f".{name[:100]}.{secrets.token_hex(4)}.new")
+    try:
+        with open(new, "xb") as out:
+            out.writelines(parts)
+        os.replace(new, target)
+    except BaseException:
+        if os.path.exists(new):
+            os.unlink(new)
+        raise

@@ -1,0 +1,348 @@
+"""What the page shows. An index that is read at once, and details that are read when someone looks.
+
+The front end's `web/src/records.ts` says the same in TypeScript; a test compares the two.
+Times are seconds since 1970; a `chunk` is the key under which a detail or a recording is found.
+"""
+
+from typing import Literal
+
+from msgspec import Struct
+
+Status = Literal["failed", "error", "timeout", "running", "skipped", "passed", "not run"]
+Stream = Literal["stdout", "stderr"]
+RunKind = Literal["tests", "pipeline"]
+AttemptKind = Literal["test", "agent", "try", "check"]
+Tone = Literal["", "good", "bad"]
+
+
+class Index(Struct, frozen=True):
+    """All that the lists need, for one run or many."""
+
+    title: str
+    generated_at: float
+    runs: tuple["Run", ...]
+    is_live: bool = False
+    schema: int = 1
+
+
+class Run(Struct, frozen=True):
+    """Some tests that ran together. In a pipeline each has an agent: then what follows `kind` is filled in.
+
+    `sections` hold every row once, in order; `causes` come first on the page; `commits` are those of the branch.
+    """
+
+    id: str
+    title: str
+    start: float
+    tests: tuple["Test", ...]
+    duration_s: float = 0.0
+    is_running: bool = False
+    tutorial: "Tutorial | None" = None
+    warnings: tuple[str, ...] = ()
+    kind: RunKind = "tests"
+    facts: tuple["Fact", ...] = ()
+    causes: tuple["Cause", ...] = ()
+    sections: tuple["Section", ...] = ()
+    matters: tuple["Matter", ...] = ()
+    lanes: tuple["Lane", ...] = ()
+    commits: tuple["BranchCommit", ...] = ()
+    recipes: tuple["Recipe", ...] = ()
+
+
+class Test(Struct, frozen=True):
+    """One row; `status` is that of its last attempt, `blocks` are ids in the run's tutorial.
+
+    `section` is the id of one of the run's sections, `work` what an agent did about this test.
+    """
+
+    id: str
+    name: str
+    file: str
+    status: Status
+    duration_s: float
+    attempts: tuple["Attempt", ...]
+    blocks: tuple[str, ...] = ()
+    reason: str = ""
+    section: str = ""
+    work: "Work | None" = None
+
+
+class Attempt(Struct, frozen=True):
+    """A tab of a test: where its detail is.
+
+    Of a pipeline's row it is an agent's attempt, a try of the agent before it, or a check of ours.
+    """
+
+    number: int
+    status: Status
+    start: float
+    duration_s: float
+    chunk: str
+    label: str = ""
+    kind: "AttemptKind" = "test"
+
+
+class Tutorial(Struct, frozen=True):
+    """The script as a document; `statuses` are the last ones of cited tests that have no row in this run."""
+
+    file: str
+    blocks: tuple["TutorialBlock", ...]
+    statuses: dict[str, Status] = {}
+
+
+class TutorialBlock(Struct, frozen=True):
+    """`tests` are the ids of the rows that cite it, also of tests that did not run."""
+
+    id: str
+    kind: str
+    section: str
+    first_line: int
+    text: str
+    tests: tuple[str, ...] = ()
+
+
+class Detail(Struct, frozen=True):
+    """One attempt, whole but for its recordings."""
+
+    commands: tuple["Command", ...]
+    citations: tuple[str, ...] = ()
+    failure: str = ""
+    casts: tuple["Cast", ...] = ()
+    screens: tuple["Screen", ...] = ()
+    files: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    conversation: tuple["Turn", ...] = ()
+    texts: tuple["Text", ...] = ()
+
+
+class Command(Struct, frozen=True):
+    """One command of the transcript with its output as it came; no exit code means that it never ended.
+
+    `terminal` names the recording of what happened on a terminal; a program that was started there has no exit code.
+    """
+
+    command: str
+    comment: str
+    cwd: str
+    start: float
+    duration_s: float
+    exit_code: int | None
+    is_timed_out: bool
+    output: tuple["Output", ...] = ()
+    seeks: tuple["Seek", ...] = ()
+    terminal: str = ""
+
+
+class Output(Struct, frozen=True):
+    stream: Stream
+    at: float
+    text: str
+
+
+class Seek(Struct, frozen=True):
+    """Where a command is in a recording: `cast` counts from 0 in the detail's casts."""
+
+    cast: int
+    second: float
+
+
+class Cast(Struct, frozen=True):
+    """A recording; its text, an asciicast, is under `chunk`."""
+
+    title: str
+    start: float
+    duration_s: float
+    cols: int
+    rows: int
+    chunk: str
+    problem: str = ""
+
+
+class Screen(Struct, frozen=True):
+    """A snapshot of a terminal, as text with its colours."""
+
+    title: str
+    text: str
+
+
+class Turn(Struct, frozen=True):
+    """One entry of an agent's conversation; `role` is user, agent or tool."""
+
+    role: str
+    text: str
+    at: float = 0.0
+
+
+class Text(Struct, frozen=True):
+    """A text of an attempt that is shown as it is: a prompt, a result, what a check said."""
+
+    title: str
+    text: str
+    note: str = ""
+
+
+class Fact(Struct, frozen=True):
+    """Something about a run or a row in a word or two."""
+
+    label: str
+    value: str
+    tone: Tone = ""
+
+
+class Recipe(Struct, frozen=True):
+    """A command to copy."""
+
+    label: str
+    command: str
+
+
+class Cause(Struct, frozen=True):
+    """Failures that look alike; `tests` are ids of rows, `fixed` those of them that were mended."""
+
+    id: str
+    title: str
+    stage: str
+    tests: tuple[str, ...]
+    fixed: tuple[str, ...] = ()
+    exception: str = ""
+    frame: str = ""
+    example: str = ""
+
+
+class Section(Struct, frozen=True):
+    """A heading with the ids of its rows in order; `is_finding` when someone should look at them."""
+
+    id: str
+    title: str
+    about: str
+    tests: tuple[str, ...]
+    is_finding: bool = False
+
+
+class Matter(Struct, frozen=True):
+    """Something that agents want a person to look at, whatever became of their tests."""
+
+    kind: str
+    title: str
+    tests: tuple[str, ...]
+    details: tuple[str, ...] = ()
+    locations: tuple[str, ...] = ()
+
+
+class Lane(Struct, frozen=True):
+    """A row of the timeline."""
+
+    test: str
+    spans: tuple["Span", ...]
+
+
+class Span(Struct, frozen=True):
+    """A stretch of time; `kind` is queue, launch, work, pull, stop or verify."""
+
+    kind: str
+    start: float
+    end: float
+
+
+class BranchCommit(Struct, frozen=True):
+    """A commit of the integrated branch, oldest first; its difference, a Patch, is under `chunk`.
+
+    `rank` is 0 for the one that holds all tests and docs. `flags` are what a reviewer must not miss.
+    """
+
+    id: str
+    title: str
+    chunk: str
+    rank: int = 0
+    reason: str = ""
+    tests: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+    witness: "Witness | None" = None
+    weakenings: tuple["Weakening", ...] = ()
+    needed_by: tuple[str, ...] = ()
+    recipes: tuple[Recipe, ...] = ()
+
+
+class Witness(Struct, frozen=True):
+    """Whether the old and the new test pass with the old and the new code; null where nobody tried."""
+
+    old_test_old_code: bool | None = None
+    old_test_new_code: bool | None = None
+    new_test_old_code: bool | None = None
+    new_test_new_code: bool | None = None
+
+
+class Weakening(Struct, frozen=True):
+    """A check that was removed or made easier to pass."""
+
+    kind: str
+    file: str
+    test: str
+    before: str = ""
+    after: str = ""
+
+
+class Patch(Struct, frozen=True):
+    """The difference that a commit makes, as text."""
+
+    text: str
+    note: str = ""
+
+
+class Work(Struct, frozen=True):
+    """An agent's work on a test: what it claims beside what was seen when its commit was checked.
+
+    `claimed` and `before_claimed` are its words for the test after and before; `verdict` and `before` are ours.
+    """
+
+    outcome: str = ""
+    claimed: str = ""
+    verdict: str = ""
+    before_claimed: str = ""
+    before: str = ""
+    summary: str = ""
+    changes: tuple["Change", ...] = ()
+    commits: tuple["WorkCommit", ...] = ()
+    merged: tuple["MergedAs", ...] = ()
+    branch: str = ""
+    commit: str = ""
+    added_by: str = ""
+    needs: str = ""
+    matters: tuple[int, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    recipes: tuple[Recipe, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class Change(Struct, frozen=True):
+    """Commits of one kind as the agent describes them."""
+
+    kind: str
+    commits: tuple[str, ...]
+    summary: str
+    importance: int
+    reason: str = ""
+
+
+class WorkCommit(Struct, frozen=True):
+    """A commit of an agent's own branch: the kind that it claims and the kind that its paths show.
+
+    `into` is that one of the run's commits which holds it.
+    """
+
+    id: str
+    subject: str
+    kind: str
+    claimed: str = ""
+    paths: tuple[str, ...] = ()
+    into: str = ""
+
+
+class MergedAs(Struct, frozen=True):
+    """Where work went: `commit` is one of the run's commits, `how` squashed, separate or merged_into."""
+
+    commit: str
+    how: str
+    rank: int = 0
+    title: str = ""

@@ -1,0 +1,93 @@
+"""A real Chromium for the page's tests: headless, a fresh profile, no background networking."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote, unquote
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect, sync_playwright
+from tests.support.needs import needs
+
+from mngr_view.page import write_page
+from mngr_view.records import Index
+
+CHROMIUM = "/usr/bin/chromium"
+PATIENCE_MS = 20_000
+expect.set_options(timeout=PATIENCE_MS)
+_FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """One Chromium for a module, with a profile of its own.
+
+    Not for the whole session: while Playwright is open, `asyncio.run` refuses to work in the same thread.
+    """
+    needs("chromium", CHROMIUM, "--version")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(_FLAGS))
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    """A visit of its own: nothing is remembered from other tests. Motion is reduced, so that frames stand still."""
+    with browser.new_context(viewport={"width": 1440, "height": 900}, reduced_motion="reduce") as context:
+        context.set_default_timeout(PATIENCE_MS)
+        yield context
+
+
+class Visit:
+    """A page on the screen and everything it asked for or complained about."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.requests: list[str] = []
+        self.complaints: list[str] = []
+        page.on("request", lambda request: self.requests.append(request.url))
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on("console", lambda message: self.complaints.append(message.text))
+        page.on("dialog", lambda dialog: self.complaints.append(f"dialog {dialog.message}"))
+
+    @property
+    def names(self) -> list[str]:
+        """The tests in the list, from top to bottom."""
+        return self.page.locator(".row .name").all_inner_texts()
+
+    @property
+    def heading(self) -> Locator:
+        return self.page.locator(".heading h2")
+
+    @property
+    def screen(self) -> Locator:
+        """What the player's terminal shows."""
+        return self.page.locator("pre.ap-term-text")
+
+    @property
+    def place(self) -> str:
+        return unquote(self.page.url.partition("#")[2])
+
+
+def visit(context: BrowserContext, address: Path | str, place: str = "") -> Visit:
+    """Opens a file as someone who double-clicks it would, or an address; `place` is a deep link."""
+    found = Visit(context.new_page())
+    found.page.goto((address.as_uri() if isinstance(address, Path) else address) + quote(place, safe="#/%"))
+    found.page.locator("header.top").wait_for()
+    return found
+
+
+def page_file(folder: Path, index: Index, chunks: dict[str, bytes]) -> Path:
+    """The page as `mngr e2e view --html` writes it."""
+    file = folder / "page.html"
+    write_page(os.fspath(file), index, chunks.items())
+    return file

@@ -1,0 +1,53 @@
+import { CommitCard } from "./CommitCard";
+import { CommitList } from "./CommitList";
+import { Facts } from "./Facts";
+import { useKeys } from "./keyboard";
+import { Message } from "./Message";
+import { Name } from "./Name";
+import { commitOf } from "./pipeline";
+import { Recipes } from "./Recipes";
+import type { Run } from "./records";
+import { formatRoute, type Route } from "./route";
+import type { Source } from "./source";
+
+interface Props {
+  run: Run;
+  commit: string | undefined;
+  go: (route: Partial<Route>, how?: "push" | "replace") => void;
+  source: Source;
+}
+
+/** The integrated branch, commit by commit, as someone reviews it. */
+export function BranchView({ run, commit, go, source }: Props) {
+  const { commits } = run;
+  const chosen = commitOf(run, commit);
+  const step = (by: number) => () => {
+    const at = chosen ? commits.indexOf(chosen) + by : by > 0 ? 0 : commits.length - 1;
+    const next = commits[at];
+    if (next) go({ run: run.id, view: "branch", commit: next.id }, "replace");
+  };
+  useKeys({ j: step(1), k: step(-1) });
+  if (commits.length === 0) {
+    const text = run.is_running ? "It is built when all agents are done." : "Nothing was integrated in this run.";
+    return <Message title="No commits" text={text} link={["Its tests", formatRoute({ run: run.id })]} />;
+  }
+  return (
+    <div class="branch">
+      <nav class="outline" aria-label="Commits">
+        <CommitList run={run} chosen={chosen?.id} />
+      </nav>
+      <main class="document" aria-label="Branch">
+        <Facts facts={run.facts.filter((fact) => /^(base|branch|pull request|gate .*)$/.test(fact.label))} />
+        <Recipes recipes={run.recipes} />
+        {commit && !chosen && (
+          <p class="warning">
+            The branch has no commit “<Name text={commit} />”; it may have been built again since.
+          </p>
+        )}
+        {commits.map((each) => (
+          <CommitCard key={each.id} run={run} commit={each} isChosen={each.id === chosen?.id} source={source} />
+        ))}
+      </main>
+    </div>
+  );
+}

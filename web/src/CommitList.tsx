@@ -1,0 +1,32 @@
+import { Name } from "./Name";
+import { counted, short } from "./pipeline";
+import type { BranchCommit, Run } from "./records";
+import { formatRoute } from "./route";
+
+/** The commits of the integrated branch, one line each. */
+export function CommitList({ run, chosen }: { run: Run; chosen?: string }) {
+  return (
+    <ol class="commits">
+      {run.commits.map((commit) => (
+        <li key={commit.id}>
+          <a
+            href={formatRoute({ run: run.id, view: "branch", commit: commit.id })}
+            aria-current={commit.id === chosen ? "true" : undefined}
+          >
+            <b class="rank">{commit.rank || "·"}</b>
+            <span class="title">
+              <Name text={commit.title} />
+            </span>
+            <small>{about(commit)}</small>
+            <code>{short(commit.id)}</code>
+          </a>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function about(commit: BranchCommit): string {
+  const warnings = commit.flags.length + commit.weakenings.length;
+  return [counted(commit.tests.length, "test"), warnings > 0 && `${warnings} to watch`].filter(Boolean).join(" · ");
+}

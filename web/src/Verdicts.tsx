@@ -1,0 +1,38 @@
+import { tone } from "./ClaimAndCheck";
+import { Name } from "./Name";
+import { differ } from "./pipeline";
+import type { Work } from "./records";
+
+/** What the agent says of its test beside what was seen when someone else ran it. */
+export function Verdicts({ work }: { work: Work }) {
+  const isDispute = differ(work.claimed, work.verdict) || differ(work.before_claimed, work.before);
+  return (
+    <table class={isDispute ? "verdicts disagree" : "verdicts"} aria-label="Claim and check">
+      <thead>
+        <tr>
+          <td />
+          <th scope="col">the agent says</th>
+          <th scope="col">the check says</th>
+        </tr>
+      </thead>
+      <tbody>
+        {(work.before_claimed || work.before) && <Line when="before" claimed={work.before_claimed} seen={work.before} />}
+        <Line when="after" claimed={work.claimed} seen={work.verdict} />
+      </tbody>
+    </table>
+  );
+}
+
+function Line({ when, claimed, seen }: { when: "before" | "after"; claimed: string; seen: string }) {
+  const isDispute = differ(claimed, seen);
+  return (
+    <tr class={isDispute ? "disagree" : undefined}>
+      <th scope="row">{when === "before" ? "before its work" : "after"}</th>
+      <td class={`claimed ${tone(claimed)}`}>{claimed ? <Name text={claimed} /> : "–"}</td>
+      <td class={`seen ${tone(seen)}`}>
+        {seen ? <Name text={seen.replaceAll("_", " ")} /> : "–"}
+        {isDispute && <b title="They disagree"> ≠</b>}
+      </td>
+    </tr>
+  );
+}

@@ -1,0 +1,19 @@
+import { render } from "preact";
+import { App } from "./App";
+import { openSource } from "./source";
+import "asciinema-player/dist/bundle/asciinema-player.css";
+import "./style/base.css";
+import "./style/lists.css";
+import "./style/detail.css";
+import "./style/terminal.css";
+import "./style/tutorial.css";
+import "./style/pipeline.css";
+import "./style/work.css";
+import "./style/branch.css";
+import "./style/timeline.css";
+
+const place = document.getElementById("app");
+if (place) {
+  place.textContent = "";
+  render(<App source={openSource(document)} />, place);
+}
