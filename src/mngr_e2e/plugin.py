@@ -4,9 +4,10 @@ Loads the session room only when a test asks for the fixture; a suite that never
 """
 
 import os
+import shlex
 import time
 from collections.abc import Generator, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import pytest
 
@@ -16,10 +17,14 @@ if TYPE_CHECKING:
 
 _KEPT = "e2e environment kept"
 _RUN = pytest.StashKey[str]()
+_FOLDER = pytest.StashKey[str]()
 _SESSION = pytest.StashKey["E2eSession"]()
+_REASON = pytest.StashKey[str]()
 _REPORTS = pytest.StashKey[dict[str, pytest.TestReport]]()
 _HOW_TO_LOOK = pytest.StashKey[str]()
+_ALIVE = pytest.StashKey[BinaryIO]()
 _TAIL_LINES = 100
+_SETTINGS = frozenset(("shell", "timeout_s", "output_mb", "record"))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -42,11 +47,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="where the tests of --tutorial are (default: what pytest was given)",
     )
     parser.addini("e2e_shell", "the shell that e2e.run uses", default="sh")
+    parser.addini("e2e_record", "record what mngr create would attach to", type="bool", default=True)
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
-        "markers", "e2e(shell='bash', timeout_s=60): how this test's e2e.run starts and ends commands"
+        "markers",
+        "e2e(shell='bash', timeout_s=60, output_mb=10, record=False): how this test's commands are run and recorded",
     )
     config.stash[_RUN] = _run_name(config)
     if config.getoption("--tutorial") and not hasattr(config, "workerinput"):
@@ -69,33 +76,43 @@ def e2e(request: pytest.FixtureRequest) -> "Iterator[E2eSession]":
 
     item, config = request.node, request.config
     runs = runs_folder(str(config.rootpath), config.getoption("--e2e-artifacts"), os.environ)
-    attempt = claim_attempt(runs, config.stash[_RUN], item.nodeid)
-    session = E2eSession(attempt, **_settings(item))
-    item.stash[_SESSION] = session
+    file, line, _ = item.location
+    attempt = claim_attempt(runs, config.stash[_RUN], item.nodeid, file, (line or 0) + 1)
+    item.stash[_FOLDER] = attempt.folder
+    item.stash[_REASON] = ""
+    if _SESSION in item.stash:
+        del item.stash[_SESSION]
     item.stash.setdefault(_REPORTS, {}).clear()
+    session = item.stash[_SESSION] = E2eSession(attempt, **_settings(item))
+    _cite_docstring(item, session)
+    _hold_run(config, os.path.join(runs, config.stash[_RUN]))
     yield session
     status = _status(item.stash[_REPORTS], session)
     keep = config.getoption("--e2e-keep")
     kept = keep == "always" or (keep == "failed" and status not in ("passed", "skipped"))
-    item.stash[_HOW_TO_LOOK] = session.finish(status, keep=kept)
+    item.stash[_HOW_TO_LOOK] = session.finish(status, keep=kept, reason=item.stash[_REASON])
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
+    if report.failed and _FOLDER in item.stash:
+        _note_failure(item, report)
     session = item.stash.get(_SESSION, None)
     if session is not None:
         item.stash[_REPORTS][report.when] = report
+        vars(report)["e2e_artifacts"] = str(session.artifacts)
         _add_sections(item, report, session)
     return report
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Says at the end which environments were left behind; the reports carry it across xdist's processes."""
+    """Says at the end what was left behind and how to look at it; the reports carry it across xdist's processes."""
+    all_reports = [report for reports in list(terminalreporter.stats.values()) for report in reports]
+    _say_where(terminalreporter, all_reports)
     kept = [
         (report.nodeid, text)
-        for reports in list(terminalreporter.stats.values())
-        for report in reports
+        for report in all_reports
         for title, text in getattr(report, "sections", ())
         if title == _KEPT
     ]
@@ -103,6 +120,26 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         terminalreporter.section("e2e environments kept")
         for node_id, text in kept:
             terminalreporter.write_line(f"{node_id}\n{text}")
+
+
+def _say_where(terminalreporter: Any, reports: list[Any]) -> None:
+    """One line with the run's folder and the command that shows it, if something failed or details were wanted."""
+    folders = [report.e2e_artifacts for report in reports if hasattr(report, "e2e_artifacts")]
+    has_failed = bool(terminalreporter.stats.get("failed") or terminalreporter.stats.get("error"))
+    if folders and (has_failed or terminalreporter.verbosity > 0):
+        run = os.path.dirname(os.path.dirname(folders[0]))
+        path = os.path.relpath(run, terminalreporter.config.invocation_params.dir)
+        shown = run if path.startswith(os.pardir) else path
+        terminalreporter.write_line(f"what the tests did: mngr e2e view {shlex.quote(shown)}")
+
+
+def _hold_run(config: pytest.Config, run: str) -> None:
+    """Lets whoever looks at the run know that it goes on, until this process ends."""
+    from mngr_e2e.session.alive import hold
+
+    if _ALIVE not in config.stash:
+        config.stash[_ALIVE] = hold(run)
+        config.add_cleanup(config.stash[_ALIVE].close)
 
 
 def _run_name(config: pytest.Config) -> str:
@@ -121,11 +158,13 @@ def _run_name(config: pytest.Config) -> str:
 
 def _settings(item: pytest.Item) -> dict[str, Any]:
     """How commands run: the suite's shell, unless the test's marker says otherwise."""
-    settings: dict[str, Any] = {"shell": item.config.getini("e2e_shell")}
+    ini = item.config.getini
+    settings: dict[str, Any] = {"shell": ini("e2e_shell"), "record": ini("e2e_record")}
     for marker in reversed(list(item.iter_markers("e2e"))):
         settings.update(marker.kwargs)
-    if unknown := settings.keys() - {"shell", "timeout_s"}:
-        raise pytest.UsageError(f"mark e2e knows shell and timeout_s, not {', '.join(sorted(unknown))}")
+    if unknown := settings.keys() - _SETTINGS:
+        known, named = (", ".join(sorted(names)) for names in (_SETTINGS, unknown))
+        raise pytest.UsageError(f"mark e2e knows {known}, not {named}")
     return settings
 
 
@@ -153,4 +192,26 @@ def _add_sections(item: pytest.Item, report: pytest.TestReport, session: "E2eSes
         if how := item.stash.get(_HOW_TO_LOOK, ""):
             report.sections.append((_KEPT, how))
         if report.failed:
-            session.mark_error()
+            session.mark_error(item.stash[_REASON])
+
+
+def _note_failure(item: pytest.Item, report: pytest.TestReport) -> None:
+    """Writes what pytest says of the failure beside the transcript, and remembers its first reason."""
+    from mngr_e2e.session.failure import reason_in, write_failure
+
+    said = [f"{title}:\n{text.rstrip()}" for title, text in report.sections if text.strip()]
+    write_failure(item.stash[_FOLDER], str(report.when), "\n\n".join([report.longreprtext.rstrip(), *said]))
+    crash = getattr(report.longrepr, "reprcrash", None)
+    reason = reason_in(str(crash.message if crash else report.longreprtext.strip().rpartition("\n")[2]))
+    item.stash[_REASON] = item.stash[_REASON] or reason
+
+
+def _cite_docstring(item: pytest.Item, session: "E2eSession") -> None:
+    """A test that cites its block in its docstring says so in its artifacts as well."""
+    docstring = getattr(getattr(item, "function", None), "__doc__", None) or ""
+    if "tutorial block:" not in docstring.lower():
+        return
+    from mngr_e2e.tutorial.citations import docstring_blocks
+
+    for _, block in docstring_blocks(docstring)[0]:
+        session.write_tutorial_block(block)

@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from mngr_e2e import expect
 from mngr_e2e.session.artifacts import Meta, read_meta
 from mngr_e2e.session.reaper import find_marked
 from mngr_e2e.session.transcript import parse_transcript
+from mngr_e2e.tutorial.blocks import read_blocks
 
 SEED = '''
 from mngr_e2e import E2eSession, expect
@@ -53,6 +55,15 @@ class Suite:
 
     def attempts(self, below: str = ".mngr/e2e") -> list[Path]:
         return sorted(path.parent for path in (self.root / below).glob("*/*/attempt-*/meta.json"))
+
+    def failures(self) -> dict[str, str]:
+        """What `failure.txt` says, by the test's name."""
+        said = {folder: folder / "failure.txt" for folder in self.attempts()}
+        return {
+            _meta(folder).node_id.rpartition("::")[2]: path.read_text()
+            for folder, path in said.items()
+            if path.exists()
+        }
 
     def metas(self) -> dict[str, Meta]:
         return {meta.node_id.rpartition("::")[2]: meta for meta in map(_meta, self.attempts())}
@@ -146,6 +157,116 @@ def test_a_failure_shows_the_transcript_and_where_it_is(suite: Suite) -> None:
     )
 
 
+@pytest.mark.accept("F7", "V2")
+@pytest.mark.parametrize("options", [(), ("-n1",)])
+def test_what_pytest_said_is_kept_with_its_reason(suite: Suite, options: tuple[str, ...]) -> None:
+    done = suite.run(
+        r"""
+        import pytest
+        from mngr_e2e import expect
+
+        @pytest.fixture
+        def broken(e2e): raise RuntimeError("no desk")
+
+        @pytest.fixture
+        def untidy(e2e):
+            yield
+            raise RuntimeError("crumbs left")
+
+        def test_fails(e2e):
+            print("seen on the way")
+            expect(e2e.run("printf '\\033[31mred\\033[0m'; exit 3")).to_succeed()
+        def test_asserts(e2e): assert 1 == 2, "\x1b[1mbold\x1b[0m words"
+        def test_times_out(e2e): expect(e2e.run("sleep 60", timeout_s=0.2)).to_succeed()
+        def test_sets_up_badly(broken): pass
+        def test_cleans_up_badly(untidy): pass
+        def test_is_wrong_twice(untidy): assert False
+        def test_passes(e2e): pass
+        """,
+        *options,
+    )
+    done.assert_outcomes(passed=2, failed=4, errors=3)
+    reasons = {name: (meta.status, meta.reason) for name, meta in suite.metas().items()}
+    assert reasons == {
+        "test_fails": ("failed", "expected the command to succeed"),
+        "test_asserts": ("failed", "AssertionError: bold words"),
+        "test_times_out": ("timeout", "expected the command to succeed"),
+        "test_sets_up_badly": ("error", "RuntimeError: no desk"),
+        "test_cleans_up_badly": ("error", "RuntimeError: crumbs left"),
+        "test_is_wrong_twice": ("failed", "assert False"),
+        "test_passes": ("passed", ""),
+    }
+    said = suite.failures()
+    expect(said["test_fails"]).to_contain("def test_fails(e2e):")
+    expect(said["test_fails"]).to_contain("exit code: 3")
+    assert "Captured stdout call:\nseen on the way" in said["test_fails"]
+    assert "red" in said["test_fails"]
+    assert said["test_sets_up_badly"].startswith("during setup:\n\n")
+    assert said["test_cleans_up_badly"].startswith("during teardown:\n\n")
+    assert said["test_is_wrong_twice"].index("assert False") < said["test_is_wrong_twice"].index("crumbs")
+    assert "test_passes" not in said
+    assert not any("\x1b" in text for text in said.values())
+
+
+@pytest.mark.accept("Q5")
+def test_a_failure_of_any_length_is_kept_in_part(suite: Suite) -> None:
+    suite.run("def test_long(e2e): raise ValueError('begin' + 'x' * 1_000_000 + 'end')")
+    (text,) = suite.failures().values()
+    assert len(text) < 300_000
+    assert "characters left out" in text
+    assert "end" in text[-100_000:]
+    assert len(suite.metas()["test_long"].reason) == 300
+
+
+def test_a_world_that_cannot_be_made_is_an_error_with_its_reason(
+    suite: Suite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs = suite.root / "programs"
+    programs.mkdir()
+    (programs / "git").write_text("#!/bin/sh\necho no space for you >&2; exit 1\n")
+    (programs / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    done = suite.run_apart("def test_one(e2e): pass")
+    done.assert_outcomes(errors=1)
+    meta = suite.metas()["test_one"]
+    assert meta.status == "error"
+    assert "no space for you" in meta.reason
+    assert "no space for you" in suite.failures()["test_one"]
+
+
+@pytest.mark.accept("Y3", "Y4", "Y15", "Y16")
+def test_the_artifacts_name_the_blocks_and_the_place_of_the_test(suite: Suite) -> None:
+    suite.run('''
+        def test_calls(e2e):
+            e2e.write_tutorial_block("""
+                # list
+                ls | \\\\
+                  wc
+            """)
+            e2e.write_tutorial_block("""# list
+                ls | \\\\
+                  wc
+            """)
+
+        def test_tells(e2e):
+            """Counts.
+
+            Tutorial block:
+                # list
+                ls | \\\\
+                  wc
+            Scope: counting
+            """
+    ''')
+    (block,) = read_blocks("# list\nls | \\\n  wc\n")
+    metas = suite.metas()
+    assert metas["test_calls"].block_ids == (block.id, block.id)
+    assert metas["test_tells"].block_ids == (block.id,)
+    assert metas["test_tells"].blocks == (block.text,)
+    assert (metas["test_calls"].file, metas["test_calls"].line) == ("test_it.py", 1)
+    assert metas["test_tells"].line == 12
+
+
 @pytest.mark.accept("F9")
 def test_workers_share_a_run_and_tests_share_nothing(suite: Suite) -> None:
     done = suite.run(
@@ -219,6 +340,7 @@ def test_a_kept_environment_says_how_to_enter_and_how_to_remove_it(suite: Suite)
         """
         def test_fails(e2e):
             e2e.run("echo left > file; setsid sleep 300 >/dev/null 2>&1 &")
+            e2e.terminal("echo still here; exec sleep 300").wait_for("still here")
             assert False
         def test_passes(e2e): pass
         """,
@@ -228,9 +350,15 @@ def test_a_kept_environment_says_how_to_enter_and_how_to_remove_it(suite: Suite)
     text = done.stdout.str()
     look = re.search(r"look: +(cd \S+ && \. \S+)", text)
     remove = re.search(r"remove: +(sh \S+)", text)
+    attach = re.search(r"attach: +(tmux -S \S+) attach", text)
     assert look
     assert remove
+    assert attach
     assert text.count("remove: ") == 1
+    screen = subprocess.run(
+        f"{attach[1]} capture-pane -p", shell=True, capture_output=True, text=True, timeout=30, check=True
+    )
+    assert "still here" in screen.stdout
     script = f"{look[1]} && cat file && echo $HOME && {remove[1]}"
     shown = subprocess.run(
         ["sh", "-c", script], capture_output=True, text=True, timeout=30, check=True

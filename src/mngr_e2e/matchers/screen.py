@@ -15,7 +15,8 @@ class TerminalExpectation(Expectation):
     def to_show(self, wanted: "str | re.Pattern[str]", timeout_s: float = 5) -> None:
         """A text, or a compiled pattern. `not_.to_show` waits until it is gone."""
         __tracebackhide__ = True
-        shown = self._terminal.wait_until(lambda screen: screen.shows(wanted) != self._negated, timeout_s)
+        words = f"see {'no ' if self._negated else ''}{_name(wanted)}"
+        shown = self._terminal.watch(words, lambda screen: screen.shows(wanted) != self._negated, timeout_s)
         self._check(
             shown.shows(wanted), f"the terminal to show {_name(wanted)}", self._terminal.describe(shown)
         )
@@ -23,10 +24,14 @@ class TerminalExpectation(Expectation):
     def to_have_ended(self, exit_code: int | None = None, timeout_s: float = 5) -> None:
         """The program on it is over, with this exit code if one is named."""
         __tracebackhide__ = True
-        shown = self._terminal.wait_until(lambda screen: screen.ended != self._negated, timeout_s)
-        holds = shown.ended and exit_code in (None, shown.exit_code)
         code = "" if exit_code is None else f" with exit code {exit_code}"
-        self._check(holds, f"the program to have ended{code}", self._terminal.describe(shown))
+
+        def holds(screen: Screen) -> bool:
+            return screen.ended and exit_code in (None, screen.exit_code)
+
+        words = f"see that it has {'not ' if self._negated else ''}ended{code}"
+        shown = self._terminal.watch(words, lambda screen: holds(screen) != self._negated, timeout_s)
+        self._check(holds(shown), f"the program to have ended{code}", self._terminal.describe(shown))
 
 
 class ScreenExpectation(Expectation):

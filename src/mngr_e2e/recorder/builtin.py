@@ -1,42 +1,21 @@
 """The recorder for machines without asciinema: a command in a pseudo-terminal, written as asciicast v2."""
 
-import codecs
 import fcntl
 import os
 import pty
 import select
+import shlex
 import signal
 import struct
 import termios
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import BinaryIO
 
-import msgspec
+from mngr_e2e.recorder.writer import CastWriter, title_of
 
 # How long a command that was told to end may go on drawing.
 _GRACE_S = 2.0
 _CHUNK = 1 << 16
-
-
-class CastWriter:
-    """Writes events as they come; every line is in the file before the next is made."""
-
-    def __init__(self, file: BinaryIO, size: tuple[int, int], term: str) -> None:
-        self._file = file
-        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        self._start = time.monotonic()
-        header = {"version": 2, "width": size[0], "height": size[1], "timestamp": int(time.time())}
-        self._line(header | {"env": {"TERM": term}})
-
-    def output(self, data: bytes, *, final: bool = False) -> None:
-        text = self._decoder.decode(data, final)
-        if text:
-            self._line((round(time.monotonic() - self._start, 6), "o", text))
-
-    def _line(self, value: object) -> None:
-        self._file.write(msgspec.json.encode(value) + b"\n")
-        self._file.flush()
 
 
 def record(
@@ -51,13 +30,14 @@ def record(
     A file that cannot be written is an OSError, and the command is ended first.
     """
     with open(path, "wb") as file:
-        writer = CastWriter(file, size, env.get("TERM", ""))
+        writer = CastWriter(file, size, title_of(path), shlex.join(argv))
         pid, terminal = _start(argv, size, env)
         try:
             _copy(terminal, writer, pid, is_stopped)
         finally:
             os.close(terminal)
             code = _end(pid)
+        writer.end()
     return code
 
 
@@ -86,9 +66,9 @@ def _copy(terminal: int, writer: CastWriter, pid: int, is_stopped: Callable[[], 
             data = os.read(terminal, _CHUNK)
         except OSError:
             data = b""
-        writer.output(data, final=not data)
         if not data:
             return
+        writer.output(data)
 
 
 def _end(pid: int) -> int:

@@ -1,5 +1,6 @@
 """What the files of a recording tell: whether the agent's screen was seen, and what was said instead."""
 
+import os
 import re
 import sys
 
@@ -19,6 +20,17 @@ def shows_screen(path: str) -> bool:
             return SCREEN_TAKEN in file.read(1 << 20).rpartition(b"\n")[0]
     except OSError:
         return False
+
+
+def began_at(path: str) -> float:
+    """When the clock of a growing cast was started: its last line is as old as the file's last change; 0 if unknown."""
+    try:
+        before = os.stat(path).st_mtime
+        cast = read_cast(path)
+        is_steady = os.stat(path).st_mtime == before
+    except (OSError, CastError):
+        return 0.0
+    return before - cast.duration_s if cast.events and cast.is_complete and is_steady else 0.0
 
 
 def last_words(recording: Recording) -> str:

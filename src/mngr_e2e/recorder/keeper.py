@@ -1,6 +1,7 @@
 """The process behind a recording: runs asciinema or the built-in recorder to the end and says what went wrong."""
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -11,8 +12,9 @@ import msgspec
 
 from mngr_e2e.recorder import asciinema, builtin
 from mngr_e2e.recorder.cast import mend
-from mngr_e2e.recorder.evidence import last_words, note_error, shows_screen
+from mngr_e2e.recorder.evidence import began_at, last_words, note_error, shows_screen
 from mngr_e2e.recorder.ledger import Recording, note_process
+from mngr_e2e.recorder.writer import note_start, title_of
 
 _GRACE_S = 4.0
 _TICK_S = 0.1
@@ -62,19 +64,22 @@ def conclude(recording: Recording, problem: str) -> None:
 def _run(
     argv: tuple[str, ...], env: dict[str, str], recording: Recording, is_stopped: Callable[[], bool]
 ) -> int:
+    _note_start(recording, time.time())
     child = subprocess.Popen(argv, stdin=subprocess.DEVNULL, env=env, start_new_session=True)
     try:
         note_process(recording.folder, os.getpid(), child.pid)
-        _await(child, is_stopped)
+        _await(child, recording, is_stopped)
     finally:
         _kill_rest(child.pid)
         code = child.wait()
     return code
 
 
-def _await(child: "subprocess.Popen[bytes]", is_stopped: Callable[[], bool]) -> None:
-    leave_at = 0.0
+def _await(child: "subprocess.Popen[bytes]", recording: Recording, is_stopped: Callable[[], bool]) -> None:
+    leave_at, start = 0.0, 0.0
     while child.poll() is None and not (leave_at and time.monotonic() > leave_at):
+        if not start and (start := began_at(recording.cast)):
+            _note_start(recording, start)
         if not leave_at and is_stopped():
             child.terminate()
             leave_at = time.monotonic() + _GRACE_S
@@ -82,6 +87,10 @@ def _await(child: "subprocess.Popen[bytes]", is_stopped: Callable[[], bool]) -> 
             child.wait(_TICK_S)
         except subprocess.TimeoutExpired:
             pass
+
+
+def _note_start(recording: Recording, start: float) -> None:
+    note_start(recording.cast, start, recording.size, title_of(recording.cast), shlex.join(recording.attach))
 
 
 def _kill_rest(group: int) -> None:

@@ -16,7 +16,10 @@ _HASH_LENGTH = 10
 
 
 class Meta(Struct, frozen=True):
-    """What `meta.json` says of one attempt; a status still "running" after the run means the run crashed."""
+    """What `meta.json` says of one attempt; a status still "running" after the run means the run crashed.
+
+    `block_ids` are those that `mngr tutorial blocks` shows, one for each of the cited `blocks`; `reason` is one line.
+    """
 
     node_id: str
     run: str
@@ -25,6 +28,10 @@ class Meta(Struct, frozen=True):
     start: float
     duration_s: float = 0.0
     blocks: tuple[str, ...] = ()
+    block_ids: tuple[str, ...] = ()
+    reason: str = ""
+    file: str = ""
+    line: int = 0
 
 
 class Attempt(Struct, frozen=True):
@@ -34,6 +41,8 @@ class Attempt(Struct, frozen=True):
     run: str
     number: int
     folder: str
+    file: str = ""
+    line: int = 0
 
 
 def slug(node_id: str) -> str:
@@ -52,7 +61,7 @@ def runs_folder(rootdir: str, chosen: str | None, env: Mapping[str, str]) -> str
     return os.path.join(rootdir, ".mngr", "e2e")
 
 
-def claim_attempt(runs: str, run: str, node_id: str) -> Attempt:
+def claim_attempt(runs: str, run: str, node_id: str, file: str = "", line: int = 0) -> Attempt:
     """Makes and returns the first attempt folder that nobody has: safe between processes."""
     test = os.path.join(runs, run, slug(node_id))
     os.makedirs(test, exist_ok=True)
@@ -65,7 +74,20 @@ def claim_attempt(runs: str, run: str, node_id: str) -> Attempt:
         except FileExistsError:
             number += 1
             continue
-        return Attempt(node_id, run, number, folder)
+        return Attempt(node_id, run, number, folder, file, line)
+
+
+def running_meta(attempt: Attempt, start: float) -> Meta:
+    """What is known of an attempt when it begins."""
+    return Meta(
+        node_id=attempt.node_id,
+        run=attempt.run,
+        attempt=attempt.number,
+        status="running",
+        start=start,
+        file=attempt.file,
+        line=attempt.line,
+    )
 
 
 def write_meta(folder: str, meta: Meta) -> None:

@@ -1,6 +1,5 @@
 """A world for one test: home, repository, temporary folder, tmux server, and mngr's state where mngr is installed."""
 
-import importlib.util
 import os
 import secrets
 import shlex
@@ -12,6 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 
+from mngr_e2e.session.manager import manager_env, record_agents, remove_sockets, sockets_elsewhere
 from mngr_e2e.session.reaper import end_marked
 from mngr_e2e.session.repository import make_repository, write_identity
 from mngr_e2e.session.runner import ask
@@ -51,25 +51,33 @@ class World(Struct, frozen=True):
         return (f"{MARK}={self.id}".encode(), f"={self.root}/".encode())
 
 
-def make_world(artifacts: str, inherited: Mapping[str, str]) -> World:
+def make_world(artifacts: str, inherited: Mapping[str, str], *, record: bool = True) -> World:
     """Makes the folders of a new world; nothing in it is shared with another."""
     root = tempfile.mkdtemp(prefix="e2e-", dir=_short_tmp())
     session = secrets.token_hex(6)
     env = _environment(root, session, inherited)
     env[ARTIFACTS] = artifacts
     world = World(session, root, env)
-    for name in ("home", "repo", "tmp"):
-        os.mkdir(os.path.join(root, name), 0o700)
-    write_identity(world.home)
-    make_repository(world.repo, env)
+    try:
+        for name in ("home", "repo", "tmp"):
+            os.mkdir(os.path.join(root, name), 0o700)
+        write_identity(world.home)
+        make_repository(world.repo, env)
+        if record:
+            record_agents(env)
+    except BaseException:
+        end_world(world)
+        raise
     return world
 
 
 def end_world(world: World) -> list[int]:
     """Ends every process of the world and removes its folder; returns pids that survived. Twice is safe."""
-    for socket in tmux_sockets(world):
+    elsewhere = tuple(sockets_elsewhere(world.root, world.env))
+    for socket in (*tmux_sockets(world), *elsewhere):
         ask(("tmux", "-N", "-S", socket, "kill-server"), world.env, timeout_s=3)
     left = end_marked(world.marks)
+    remove_sockets(elsewhere)
     shutil.rmtree(world.root, onerror=_make_writable)
     return left
 
@@ -85,8 +93,12 @@ def keep_world(world: World, artifacts: str) -> str:
     cleanup = os.path.join(artifacts, "cleanup.sh")
     lines = [f"export {name}={shlex.quote(value)}\n" for name, value in sorted(world.env.items())]
     _write_script(env_file, "".join(lines))
-    _write_script(cleanup, _CLEANUP.format(mark=f"{MARK}={world.id}", root=shlex.quote(world.root)))
-    attach = [f"attach:  tmux -S {shlex.quote(path)} attach\n" for path in tmux_sockets(world)]
+    elsewhere = tuple(sockets_elsewhere(world.root, world.env))
+    removed = shlex.join((world.root, *map(os.path.dirname, elsewhere)))
+    words = {"mark": f"{MARK}={world.id}", "root": world.root, "removed": removed}
+    _write_script(cleanup, _CLEANUP.format(**words))
+    sockets = (*tmux_sockets(world), *elsewhere)
+    attach = [f"attach:  tmux -S {shlex.quote(path)} attach\n" for path in sockets]
     look = f"look:    cd {shlex.quote(world.repo)} && . {shlex.quote(env_file)}\n"
     return f"{look}{''.join(attach)}remove:  sh {shlex.quote(cleanup)}\n"
 
@@ -105,7 +117,7 @@ for signal in TERM KILL; do
   n=0
   while [ -n "$(marked)" ] && [ "$n" -lt 20 ]; do n=$((n + 1)); sleep 0.1; done
 done
-rm -rf {root}
+rm -rf {removed}
 """
 
 
@@ -115,10 +127,7 @@ def _environment(root: str, session: str, inherited: Mapping[str, str]) -> dict[
     env["HOME"] = f"{root}/home"
     env["TMPDIR"] = env["TMUX_TMPDIR"] = f"{root}/tmp"
     env[MARK] = session
-    if importlib.util.find_spec("mngr") is not None:
-        env["MNGR_HOST_DIR"] = f"{root}/mngr"
-        env["MNGR_PREFIX"] = f"e2e-{session}-"
-    return env
+    return env | manager_env(root, session)
 
 
 def _is_stray(name: str) -> bool:

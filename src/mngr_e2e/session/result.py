@@ -31,7 +31,10 @@ class Output(str):
 
 
 class Result(Struct, frozen=True):
-    """One command that ended: `exit_code` is 128+n after signal n and 124 when `timed_out`."""
+    """One command that ended: `exit_code` is 128+n after signal n and 124 when `timed_out`.
+
+    `stdout_left_out` counts bytes that were too many to keep; a line in `stdout` says where they were.
+    """
 
     command: str
     exit_code: int
@@ -41,6 +44,8 @@ class Result(Struct, frozen=True):
     timed_out: bool = False
     comment: str = ""
     cwd: str = ""
+    stdout_left_out: int = 0
+    stderr_left_out: int = 0
 
     def __post_init__(self) -> None:
         force_setattr(self, "stdout", Output(self.stdout, self))

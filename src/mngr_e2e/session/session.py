@@ -10,27 +10,44 @@ from pathlib import Path
 import msgspec
 
 from mngr_e2e.recorder.stop import stop_recorders
-from mngr_e2e.session.artifacts import Attempt, Meta, Status, write_meta
+from mngr_e2e.session.artifacts import Attempt, Status, running_meta, write_meta
 from mngr_e2e.session.isolation import World, end_world, keep_world, make_world
+from mngr_e2e.session.kept import Kept
 from mngr_e2e.session.result import Result
-from mngr_e2e.session.runner import Chunk, Ended, Job, run_job
+from mngr_e2e.session.runner import Job, run_job
+from mngr_e2e.session.steps import Steps
 from mngr_e2e.session.terminal import Shape, Terminal
 from mngr_e2e.session.transcript import Record, Transcript, piece
+from mngr_e2e.tutorial.blocks import block_id
 
 
 class E2eSession:
     """Runs commands in a world of the test's own and writes down what they did."""
 
-    def __init__(self, attempt: Attempt, *, shell: str = "sh", timeout_s: float = 60) -> None:
+    def __init__(
+        self,
+        attempt: Attempt,
+        *,
+        shell: str = "sh",
+        timeout_s: float = 60,
+        output_mb: float = 10,
+        record: bool = True,
+    ) -> None:
         self._attempt, self._shell, self._timeout_s = attempt, shell, timeout_s
+        self._output_bytes = int(output_mb * 1_000_000)
         self._started = time.time()
         self._blocks: list[str] = []
         self._terminals: list[Terminal] = []
-        self._meta = Meta(attempt.node_id, attempt.run, attempt.number, "running", self._started)
+        self.timed_out = False
+        self._meta = running_meta(attempt, self._started)
         write_meta(attempt.folder, self._meta)
         self._transcript = Transcript(attempt.folder)
-        self._world: World = make_world(attempt.folder, os.environ)
-        self.timed_out = False
+        try:
+            self._world: World = make_world(attempt.folder, os.environ, record=record)
+        except BaseException as error:
+            self._transcript.close()
+            self.mark_error(f"the test's world could not be made: {error}")
+            raise
 
     @property
     def env(self) -> dict[str, str]:
@@ -63,6 +80,7 @@ class E2eSession:
     ) -> Result:
         """Runs a line of shell to its end; a timeout is a Result with exit code 124, not an exception.
 
+        Of each stream the first and last 5 MB are kept (mark e2e(output_mb=10)) and the rest is counted.
         `cwd` counts from the test's repository, `env` is added to the session's, stdin is empty unless given.
         """
         job = Job(
@@ -76,7 +94,7 @@ class E2eSession:
 
     def write_tutorial_block(self, text: str) -> None:
         """Cites a block of the tutorial: dedented, stripped, saved with the artifacts. May be called again."""
-        self._blocks.append(textwrap.dedent(text).strip())
+        self._blocks.append(_dedented(text))
         with open(self.artifacts / "tutorial_block.txt", "w", encoding="utf-8") as file:
             file.write("\n\n".join(self._blocks) + "\n")
 
@@ -85,17 +103,20 @@ class E2eSession:
         words = re.sub(r"[^A-Za-z0-9_]+", "-", name or command)[:30].strip("-")
         numbered = f"{len(self._terminals) + 1}-{words}".rstrip("-")
         shape = Shape(command, self._world.repo, numbered, cols, rows)
-        terminal = Terminal(self._world, shape, self._attempt.folder)
+        steps = Steps(self._transcript, self._world.repo, numbered)
+        terminal = Terminal(self._world, shape, self._attempt.folder, steps)
         self._terminals.append(terminal)
         return terminal
 
-    def finish(self, status: Status, *, keep: bool = False) -> str:
+    def finish(self, status: Status, *, keep: bool = False, reason: str = "") -> str:
         """Ends the test's world, or keeps it and returns how to enter it; writes `meta.json` in any case."""
-        duration_s = time.time() - self._started
-        self._meta = msgspec.structs.replace(
-            self._meta, status=status, duration_s=duration_s, blocks=tuple(self._blocks)
+        self._write_meta(
+            status=status,
+            duration_s=time.time() - self._started,
+            blocks=tuple(self._blocks),
+            block_ids=tuple(map(block_id, self._blocks)),
+            reason=reason,
         )
-        write_meta(self._attempt.folder, self._meta)
         self._transcript.close()
         stop_recorders(self._attempt.folder)
         if keep:
@@ -104,50 +125,56 @@ class E2eSession:
             raise RuntimeError(f"still running after the test: {', '.join(map(str, left))}")
         return ""
 
-    def mark_error(self) -> None:
-        """Turns a pass into an error: something broke after the test's own end."""
+    def mark_error(self, reason: str = "") -> None:
+        """Turns a pass into an error: something broke before the test's own beginning or after its end."""
         if self._meta.status in ("passed", "running"):
-            self._meta = msgspec.structs.replace(self._meta, status="error")
-            write_meta(self._attempt.folder, self._meta)
+            self._write_meta(status="error", reason=self._meta.reason or reason)
+
+    def _write_meta(self, **changes: object) -> None:
+        self._meta = msgspec.structs.replace(self._meta, **changes)
+        write_meta(self._attempt.folder, self._meta)
 
     def _run(self, command: str, comment: str, job: Job) -> Result:
         start = time.time()
         writer = self._transcript.begin(command, comment)
-        chunks: list[Chunk] = []
-
-        def heard(chunk: Chunk) -> None:
-            chunks.append(chunk)
-            writer.hear(chunk)
-
-        ended: Ended | None = None
+        kept = Kept(self._output_bytes, writer.hear)
+        record = Record(start, 0.0, job.cwd, command, comment, None, False, ())
         try:
-            ended = run_job(job, heard)
-            writer.end(ended, job.timeout_s)
+            ended = run_job(job, kept.hear)
+            record = msgspec.structs.replace(record, exit_code=ended.exit_code, timed_out=ended.timed_out)
         finally:
-            writer.flush_partial()
-            self._record(
-                Record(start, time.time() - start, job.cwd, command, comment, None, False, ()), ended, chunks
-            )
+            writer.hear_rest(kept)
+            self._transcript.end(_with_output(record, kept))
+        writer.end(ended, job.timeout_s)
         self.timed_out = self.timed_out or ended.timed_out
         return Result(
             command,
             ended.exit_code,
-            _text(chunks, "stdout"),
-            _text(chunks, "stderr"),
+            kept.streams["stdout"].text,
+            kept.streams["stderr"].text,
             ended.duration_s,
             ended.timed_out,
             comment,
             job.cwd,
-        )
-
-    def _record(self, record: Record, ended: Ended | None, chunks: list[Chunk]) -> None:
-        """Writes the line with all bytes and times, also of a command that an exception cut short."""
-        code, timed_out = (ended.exit_code, ended.timed_out) if ended else (None, False)
-        pieces = tuple(piece(chunk) for chunk in chunks)
-        self._transcript.end(
-            msgspec.structs.replace(record, exit_code=code, timed_out=timed_out, chunks=pieces)
+            kept.left_out("stdout"),
+            kept.left_out("stderr"),
         )
 
 
-def _text(chunks: list[Chunk], stream: str) -> str:
-    return b"".join(chunk.data for chunk in chunks if chunk.stream == stream).decode(errors="replace")
+def _with_output(record: Record, kept: Kept) -> Record:
+    """The line with all that was kept, also of a command that an exception cut short."""
+    return msgspec.structs.replace(
+        record,
+        duration=time.time() - record.start,
+        chunks=tuple(map(piece, kept.chunks)),
+        stdout_left_out=kept.left_out("stdout"),
+        stderr_left_out=kept.left_out("stderr"),
+    )
+
+
+def _dedented(text: str) -> str:
+    """A citation as it is kept. Where it starts right after its quotes, the first line tells nothing of the others."""
+    first, newline, rest = text.partition("\n")
+    if first.strip():
+        text = first.lstrip() + newline + textwrap.dedent(rest)
+    return textwrap.dedent(text).strip()

@@ -3,19 +3,22 @@
 import os
 import re
 import shlex
+import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
+from mngr_e2e.recorder import writer
 from mngr_e2e.session.isolation import World
 from mngr_e2e.session.runner import ask
+from mngr_e2e.session.steps import Steps
 
 _POLL_S = 0.03
 # A longer command line is cut by tmux near 16 KB.
 _TYPED_AT_ONCE = 4000
-_FIELDS = "#{cursor_x} #{cursor_y} #{pane_dead} #{pane_dead_status},#{pane_dead_signal}"
+_FIELDS = "#{cursor_x} #{cursor_y} #{pid} #{pane_dead} #{pane_dead_status},#{pane_dead_signal}"
 _OPTIONS = (
     "set -s escape-time 0 ; set -g status off ; set -g default-shell /bin/sh ; "
     "set -g remain-on-exit on ; set -g remain-on-exit-format ''"
@@ -58,20 +61,24 @@ class TerminalError(AssertionError):
 class Terminal:
     """A program on a screen: send it keys, wait for what it shows."""
 
-    def __init__(self, world: World, shape: Shape, artifacts: str) -> None:
+    def __init__(self, world: World, shape: Shape, artifacts: str, steps: Steps) -> None:
         self.command, self._shape, self._artifacts = shape.command, shape, artifacts
-        self._world, self._snapshots = world, 0
+        self._world, self._steps, self._snapshots = world, steps, 0
+        steps.begin(shape.command, (shape.cols, shape.rows))
         self._start()
 
     def keys(self, *names: str) -> None:
         """Presses keys by tmux's names: "Enter", "C-c", "Up", "F1", "x"."""
-        self._tmux("send-keys", "-t", self._target, "--", *names)
+        started = time.time()
+        self._press(*names)
+        self._steps.note(f"keys {shlex.join(names)}", started)
 
     def type(self, text: str) -> None:
         """Types text as it is; a newline in it presses Enter."""
+        started = time.time()
         for at, line in enumerate(text.split("\n")):
             if at:
-                self.keys("Enter")
+                self._press("Enter")
             for start in range(0, len(line), _TYPED_AT_ONCE):
                 self._tmux(
                     "send-keys",
@@ -81,9 +88,11 @@ class Terminal:
                     "--",
                     _escaped(line[start : start + _TYPED_AT_ONCE]),
                 )
+        self._steps.note(f"type {text!r}", started)
 
     def screen(self, name: str = "") -> Screen:
         """What it shows now; also saved with the test's artifacts."""
+        started = time.time()
         shown = self.look()
         self._snapshots += 1
         words = re.sub(r"[^A-Za-z0-9_]+", "-", name)[:40]
@@ -92,6 +101,7 @@ class Terminal:
         os.makedirs(folder, exist_ok=True)
         with open(os.path.join(folder, f"{file_name}.txt"), "w", encoding="utf-8") as file:
             file.write(shown.text + "\n")
+        self._steps.note(f"screen {name}".rstrip(), started, shown=shown.text)
         return shown
 
     def look(self) -> Screen:
@@ -109,31 +119,43 @@ class Terminal:
             self._target,
         )
         head, _, body = said.partition("\n")
-        x, y, dead, how = head.split()
+        x, y, server, dead, how = head.split()
         code = _exit_code(how) if dead == "1" else None
+        if dead == "1" and code is None:
+            # libutempter swallows the signal that a child ended (tmux before 3.5): tmux looks again on another.
+            os.kill(int(server), signal.SIGCHLD)
         rows = tuple(body.removesuffix("\n").split("\n"))
         return Screen(rows, (int(x), int(y)), code is not None, code)
 
     def wait_for(self, wanted: "str | re.Pattern[str]", timeout_s: float = 10) -> Screen:
         """Waits until the screen shows a text or matches a pattern."""
-        shown = self.wait_until(lambda screen: screen.shows(wanted), timeout_s)
+        said = repr(wanted if isinstance(wanted, str) else wanted.pattern)
+        shown = self.watch(f"wait for {said}", lambda screen: screen.shows(wanted), timeout_s)
         if not shown.shows(wanted):
-            said = repr(wanted if isinstance(wanted, str) else wanted.pattern)
             raise TerminalError(f"{said} did not show within {timeout_s:g} s\n{self.describe(shown)}")
         return shown
 
     def wait_quiet(self, quiet_s: float = 0.3, timeout_s: float = 10) -> Screen:
-        """Waits until the screen has not changed for a while."""
-        deadline = time.monotonic() + timeout_s
-        shown, since = self.look(), time.monotonic()
-        while (now := time.monotonic()) - since < quiet_s:
-            if now >= deadline:
-                raise TerminalError(
-                    f"the screen was not quiet within {timeout_s:g} s\n{self.describe(shown)}"
-                )
-            time.sleep(_POLL_S)
-            if (latest := self.look()) != shown:
-                shown, since = latest, time.monotonic()
+        """Waits until the screen has not changed for a while; the program's end is quiet too."""
+        latest, since = self.look(), time.monotonic()
+
+        def is_quiet(shown: Screen) -> bool:
+            nonlocal latest, since
+            if shown != latest:
+                latest, since = shown, time.monotonic()
+            return shown.ended or time.monotonic() - since >= quiet_s
+
+        shown = self.watch("wait until it is quiet", is_quiet, timeout_s)
+        if not is_quiet(shown):
+            raise TerminalError(f"the screen was not quiet within {timeout_s:g} s\n{self.describe(shown)}")
+        return shown
+
+    def watch(self, words: str, condition: Callable[[Screen], bool], timeout_s: float) -> Screen:
+        """Like `wait_until`, and told in the transcript in these words, with the screen if it did not come."""
+        started = time.time()
+        shown = self.wait_until(condition, timeout_s)
+        is_ok = condition(shown)
+        self._steps.note(words, started, shown="" if is_ok else shown.text, is_ok=is_ok)
         return shown
 
     def wait_until(self, condition: Callable[[Screen], bool], timeout_s: float) -> Screen:
@@ -155,6 +177,9 @@ class Terminal:
         """Ends the program and its terminal; twice is safe."""
         ask(self._argv("kill-session", "-t", f"={self._shape.name}"), self._world.env)
 
+    def _press(self, *names: str) -> None:
+        self._tmux("send-keys", "-t", self._target, "--", *names)
+
     @property
     def _target(self) -> str:
         return f"={self._shape.name}:"
@@ -171,10 +196,10 @@ class Terminal:
     def _recorder(self) -> str:
         folder = os.path.join(self._artifacts, "casts")
         os.makedirs(folder, exist_ok=True)
-        program = os.path.join(os.path.dirname(__file__), "cast.py")
         path = os.path.join(folder, f"{self._shape.name}.cast")
         size = (str(self._shape.cols), str(self._shape.rows))
-        argv = (sys.executable, "-I", "-S", program, path, *size, self.command)
+        named = (writer.title_of(path), self.command, repr(time.time()))
+        argv = (sys.executable, "-I", "-S", writer.__file__, path, *size, *named)
         # tmux expands % in a pipe's command as a date and # as a format.
         return f"exec {shlex.join(argv)}".replace("%", "%%").replace("#", "##")
 

@@ -6,6 +6,7 @@ $ a command
   a line of stdout
 ! a line of stderr
 \\ no newline           (the line above did not end)
+\\ 9 bytes of stdout left out
 ? 0                    (or `? 124 timed out after 5 s`)
 """
 
@@ -17,6 +18,7 @@ from typing import BinaryIO
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
+from mngr_e2e.session.kept import Kept
 from mngr_e2e.session.runner import Chunk, Ended, StreamName
 
 _NO_NEWLINE = "\\ no newline"
@@ -37,7 +39,11 @@ class Piece(Struct, frozen=True):
 
 
 class Record(Struct, frozen=True):
-    """One line of `transcript.jsonl`; `start` is in seconds since 1970."""
+    """One line of `transcript.jsonl`; `start` is in seconds since 1970.
+
+    `stdout_left_out` counts bytes between the beginning and the end of a flood that are not among the chunks.
+    `terminal` is set for what happened on a terminal: its name, which is that of its recording.
+    """
 
     start: float
     duration: float
@@ -47,6 +53,9 @@ class Record(Struct, frozen=True):
     exit_code: int | None
     timed_out: bool
     chunks: tuple[Piece, ...]
+    stdout_left_out: int = 0
+    stderr_left_out: int = 0
+    terminal: str = ""
 
 
 class Entry(Struct, frozen=True):
@@ -118,16 +127,23 @@ class TextWriter:
             self._write(b"".join(_line(chunk.stream, line) for line in whole))
 
     def end(self, ended: Ended, timeout_s: float) -> None:
-        self.flush_partial()
         why = f" timed out after {timeout_s:g} s" if ended.timed_out else ""
         self._write(f"? {ended.exit_code}{why}\n".encode())
 
-    def flush_partial(self) -> None:
-        """Writes what never got its newline, and says so."""
-        for stream, rest in self._partial.items():
-            if rest:
-                self._write(_line(stream, rest) + f"{_NO_NEWLINE}\n".encode())
-        self._partial = {"stdout": b"", "stderr": b""}
+    def hear_rest(self, kept: Kept) -> None:
+        """Writes the end of what was too much to be written as it came, and what never got its newline."""
+        for name, stream in kept.streams.items():
+            if stream.left_out:
+                self._flush(name)
+                self._write(f"\\ {stream.left_out} bytes of {name} left out\n".encode())
+            for chunk in stream.tail:
+                self.hear(chunk)
+            self._flush(name)
+
+    def _flush(self, name: StreamName) -> None:
+        if rest := self._partial[name]:
+            self._write(_line(name, rest) + f"{_NO_NEWLINE}\n".encode())
+        self._partial[name] = b""
 
     def _write(self, data: bytes) -> None:
         self._file.write(data)

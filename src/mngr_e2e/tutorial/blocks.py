@@ -13,6 +13,10 @@ from mngr_e2e.tutorial.shell import Statement, is_blank, statements
 
 Kind = Literal["command", "gap", "banner", "note", "preamble"]
 
+DRAFT_MARK = "# draft: unreviewed"
+"""A line in a block that an agent drafted. Until a person removes it, by review or by hand, the block is a gap."""
+
+_DRAFT = re.compile(r"#\s*draft:\s*unreviewed\b", re.IGNORECASE)
 _RULE = re.compile(r"\s*(?:#{3,}|#+\s*(?:={3,}|-{3,}))")
 _SETS_OPTIONS = re.compile(r"(?:set|shopt)\s")
 
@@ -29,6 +33,7 @@ class Block(Struct, frozen=True):
     comment: str
     commands: tuple[str, ...]
     problem: str = ""
+    is_draft: bool = False
 
     @property
     def text(self) -> str:
@@ -79,6 +84,10 @@ def normal_text(text: str) -> str:
     return "\n".join(line[len(indent) :] for line in lines)
 
 
+def is_draft_mark(line: str) -> bool:
+    return bool(_DRAFT.match(line.strip()))
+
+
 def block_id(text: str) -> str:
     """The id of the block with this text, indented or not."""
     return "b" + sha256(normal_text(text).encode(errors="backslashreplace")).hexdigest()[:10]
@@ -93,16 +102,19 @@ def _runs(lines: Sequence[str]) -> Iterator[list[Statement]]:
 def _block(lines: Sequence[str], parts: Sequence[Statement], *, is_first: bool) -> Block:
     own = tuple(lines[parts[0].first : parts[-1].end])
     commands = tuple(part.text for part in parts if not part.is_comment)
+    comments = [part.text for part in parts if part.is_comment and not is_draft_mark(part.text)]
+    is_draft = len(comments) + len(commands) < len(parts)
     return Block(
         id=block_id("\n".join(own)),
-        kind=_kind(own, commands, is_first),
+        kind="gap" if is_draft else _kind(own, commands, is_first),
         section="",
         first_line=parts[0].first + 1,
         last_line=parts[-1].end,
         lines=own,
-        comment="\n".join(_comment_text(part.text) for part in parts if part.is_comment),
+        comment="\n".join(map(_comment_text, comments)),
         commands=commands,
         problem=next((f"line {part.first + 1}: {part.problem}" for part in parts if part.problem), ""),
+        is_draft=is_draft,
     )
 
 

@@ -3,7 +3,7 @@
 import ast
 import os
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -59,11 +59,29 @@ class TestSources(Struct, frozen=True):
 
 def load_tests(paths: Iterable[str]) -> TestSources:
     """Reads test files and folders of them. A path that does not exist is a FileNotFoundError."""
-    read = [_load(path) for path in dict.fromkeys(file for path in paths for file in _files(path))]
-    return TestSources(
-        tuple(case for one in read for case in one.cases),
-        tuple(found for one in read for found in one.unreadable),
-    )
+    return _joined([_load(path) for path in dict.fromkeys(file for path in paths for file in _files(path))])
+
+
+def read_sources(files: Mapping[str, bytes]) -> TestSources:
+    """The same from what files hold, by path; those that are no test files are passed over."""
+    return _joined([read_tests(source, path) for path, source in files.items() if is_test_file(path)])
+
+
+def read_functions(source: bytes, path: str) -> dict[str, str]:
+    """The code of every test by its node id, without comments and layout; none when it is not Python."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            body = ast.parse(source).body
+        return {"::".join((path, *names, one.name)): ast.dump(one) for names, one in _functions(body, ())}
+    except (SyntaxError, ValueError, RecursionError, MemoryError, LookupError):
+        return {}
+
+
+def is_test_file(path: str) -> bool:
+    """Whether pytest would collect a file of that name."""
+    name = os.path.basename(path)
+    return name.endswith(".py") and (name.startswith("test_") or name.endswith("_test.py"))
 
 
 def read_tests(source: str | bytes, path: str) -> TestSources:
@@ -144,11 +162,20 @@ def _is_citing(call: ast.Call) -> bool:
 
 def _docstring_citations(function: Function, path: str) -> tuple[list[Citation], list[Unreadable]]:
     """Citations between `Tutorial block:` and `Scope:`."""
-    found: list[Citation] = []
     docstring = ast.get_docstring(function, clean=False)
     if docstring is None or _BLOCK_MARK not in docstring.lower():
-        return found, []
+        return [], []
     first = function.body[0].lineno
+    blocks, unended = docstring_blocks(docstring)
+    found = [Citation(first + at, text, "docstring") for at, text in blocks]
+    if unended is None:
+        return found, []
+    return found, [Unreadable(path, first + unended, '"Tutorial block:" without a "Scope:" after it')]
+
+
+def docstring_blocks(docstring: str) -> tuple[list[tuple[int, str]], int | None]:
+    """The blocks that a docstring cites, each with its line from 0; then the line of one without an end, or None."""
+    found: list[tuple[int, str]] = []
     lines = docstring.split("\n")
     start: int | None = None
     for number, line in enumerate(lines):
@@ -157,11 +184,9 @@ def _docstring_citations(function: Function, path: str) -> tuple[list[Citation],
             start = number
         elif word.startswith(_SCOPE_MARK) and start is not None:
             text = "\n".join([lines[start].strip()[len(_BLOCK_MARK) :].strip(), *lines[start + 1 : number]])
-            found.append(Citation(first + start, normal_text(text), "docstring"))
+            found.append((start, normal_text(text)))
             start = None
-    if start is None:
-        return found, []
-    return found, [Unreadable(path, first + start, '"Tutorial block:" without a "Scope:" after it')]
+    return found, start
 
 
 def _load(path: str) -> TestSources:
@@ -175,12 +200,15 @@ def _files(path: str) -> list[str]:
     found = []
     for folder, folders, names in os.walk(path):
         folders[:] = sorted(name for name in folders if name not in _NOT_ENTERED and name[0] != ".")
-        found += [os.path.join(folder, name) for name in sorted(names) if _is_test_file(name)]
+        found += [os.path.join(folder, name) for name in sorted(names) if is_test_file(name)]
     return found
 
 
-def _is_test_file(name: str) -> bool:
-    return name.endswith(".py") and (name.startswith("test_") or name.endswith("_test.py"))
+def _joined(read: Sequence[TestSources]) -> TestSources:
+    return TestSources(
+        tuple(case for one in read for case in one.cases),
+        tuple(found for one in read for found in one.unreadable),
+    )
 
 
 def _unreadable(path: str, line: int, problem: str) -> TestSources:

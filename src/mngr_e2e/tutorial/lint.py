@@ -10,7 +10,7 @@ from msgspec import Struct
 from mngr_e2e.tutorial.blocks import Block
 from mngr_e2e.tutorial.literals import HOLE
 
-_SCENERY = frozenset("cd echo export mkdir set sleep source touch true .".split())
+SCENERY = frozenset("cd echo export mkdir set sleep source touch true .".split())
 _VERBS = frozenset(
     "add apply check clear config create delete destroy diff edit explain export get import info init inspect "
     "install list login logout ls new path prune pull push remove rename reset restore rm run set show start "
@@ -32,7 +32,7 @@ class Invocation(Struct, frozen=True):
 def runs_a_command_of(block: Block, runs: Sequence[str | None], verbs: frozenset[str] = _VERBS) -> bool:
     """Whether any run has the program and subcommand of any command of the block. An unknown run is believed."""
     wanted = [found for command in block.commands for found in invocations(command, verbs)]
-    wanted = [one for one in wanted if one.program not in _SCENERY] or wanted
+    wanted = [one for one in wanted if one.program not in SCENERY] or wanted
     if not wanted or None in runs:
         return True
     done = [found for run in runs if run for found in invocations(run, verbs)]
@@ -48,15 +48,22 @@ def known_verbs(blocks: Iterable[Block]) -> frozenset[str]:
 
 def invocations(command: str, verbs: frozenset[str]) -> tuple[Invocation, ...]:
     """The programs that a command line calls, in order."""
-    found: list[Invocation] = []
+    return tuple(_invocation(words, verbs) for words in simple_commands(command))
+
+
+def simple_commands(command: str) -> list[list[str]]:
+    """The words of each program call of a command line; what stands before a program is left out."""
+    found: list[list[str]] = []
     words: list[str] = []
     for token in [*_tokens(command), ";"]:
-        if _ENDS_COMMAND.fullmatch(token):
-            found += _invocation(words, verbs)
-            words = []
-        else:
+        if not _ENDS_COMMAND.fullmatch(token):
             words.append(token)
-    return tuple(found)
+            continue
+        own = _from_program(words)
+        if own and not own[0].startswith("#"):
+            found.append(own)
+        words = []
+    return found
 
 
 @lru_cache(maxsize=4096)
@@ -71,18 +78,20 @@ def _tokens(command: str) -> tuple[str, ...]:
         return tuple(text.split())
 
 
-def _invocation(words: Sequence[str], verbs: frozenset[str]) -> list[Invocation]:
+def _from_program(words: Sequence[str]) -> list[str]:
     rest = list(words)
     while rest and (rest[0] in _BEFORE_PROGRAM or _ASSIGNMENT.match(rest[0])):
         rest.pop(0)
     if rest and rest[0].rpartition("/")[2].startswith("python") and rest[1:2] == ["-m"]:
         rest = rest[2:]
-    if not rest or rest[0].startswith("#"):
-        return []
-    plain = [word for word in rest[1:] if not word.startswith("-")][:2]
+    return rest
+
+
+def _invocation(words: Sequence[str], verbs: frozenset[str]) -> Invocation:
+    plain = [word for word in words[1:] if not word.startswith("-")][:2]
     if len(plain) == 2 and plain[1] not in verbs and HOLE not in plain[1]:
         plain.pop()
-    return [Invocation(rest[0].rpartition("/")[2], tuple(plain), "--help" in rest)]
+    return Invocation(words[0].rpartition("/")[2], tuple(plain), "--help" in words)
 
 
 def _is_same(wanted: Invocation, done: Invocation) -> bool:

@@ -18,10 +18,10 @@ class Meta(Struct, frozen=True):
     status: str
 
 
-def last_statuses(artifacts_dir: str) -> dict[str, str]:
-    """The newest status by node id; empty without artifacts. A file that cannot be read is passed over."""
+def last_statuses(*artifacts_dirs: str) -> dict[str, str]:
+    """The newest status by node id in folders of runs; empty without artifacts. What cannot be read is passed over."""
     newest: dict[str, tuple[float, str]] = {}
-    for path in glob(os.path.join(escape(artifacts_dir), _PATTERN)):
+    for path in (path for folder in artifacts_dirs for path in glob(os.path.join(escape(folder), _PATTERN))):
         try:
             with open(path, "rb") as file:
                 meta = msgspec.json.decode(file.read(), type=Meta)
@@ -46,7 +46,7 @@ def statuses_of(node_ids: Iterable[str], last: Mapping[str, str]) -> dict[str, s
     for node_id in node_ids:
         path, _, function = node_id.partition("::")
         known = by_tail.get(f"{os.path.basename(path)}::{function}", [])
-        statuses = [status for other, status in known if _is_same_file(path, other)]
+        statuses = [status for other, status in known if is_same_file(path, other)]
         if statuses:
             found[node_id] = min(statuses, key=_mildness)
     return found
@@ -56,6 +56,7 @@ def _mildness(status: str) -> int:
     return _MILD.index(status) if status in _MILD else -1
 
 
-def _is_same_file(one: str, other: str) -> bool:
+def is_same_file(one: str, other: str) -> bool:
+    """Whether two paths may mean one file, each counted from its own root."""
     one, other = (f"/{os.path.normpath(path)}" for path in (one, other))
     return one.endswith(other) or other.endswith(one)

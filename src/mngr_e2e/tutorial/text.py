@@ -26,7 +26,10 @@ def blocks(tutorial: str, found: Sequence[Block], links: Sequence[Link], statuse
 
 
 def gaps(tutorial: str, found: Sequence[Block]) -> str:
-    return "\n".join(f"{_place(tutorial, block)}: {_title(block)}" for block in found)
+    return "\n".join(
+        f"{_place(tutorial, block)}: {_title(block)}{' (draft, unreviewed)' if block.is_draft else ''}"
+        for block in found
+    )
 
 
 def report(checked: Report, passed: bool) -> str:
@@ -82,7 +85,8 @@ def _summary(checked: Report, passed: bool) -> str:
         ("stale citation", len(checked.stale)),
         ("unreadable place", len(checked.unreadable)),
         ("problem", len(checked.problems)),
-        ("gap", len(checked.gaps)),
+        ("gap", len([gap for gap in checked.gaps if not gap.is_draft])),
+        ("unreviewed draft", len([gap for gap in checked.gaps if gap.is_draft])),
         ("warning", len(checked.lint) + len(checked.duplicates)),
     )
     return f"{'ok' if passed else 'FAILED'}: {', '.join(parts)}"

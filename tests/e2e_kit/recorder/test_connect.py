@@ -34,7 +34,7 @@ def test_create_without_a_terminal_records_the_agents_screen(either: Studio) -> 
     assert cast.size == (120, 32)
     assert 0 < cast.duration_s < 60
     assert "hello-from-agent" in either.shown("1-foo.cast")
-    assert os.listdir(either.casts) == ["1-foo.cast"]
+    assert sorted(os.listdir(either.casts)) == ["1-foo.cast", "index.jsonl"]
     assert os.listdir(either.world.home) == []
     assert "RUNNING" in either.ok("list").stdout
 

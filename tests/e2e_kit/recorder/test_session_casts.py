@@ -11,6 +11,8 @@ from mngr_e2e.recorder.cast import read_cast, text
 from mngr_e2e.session.artifacts import claim_attempt
 from mngr_e2e.session.reaper import find_marked
 
+LINE = "mngr create {} -- sh -c 'echo this-is-{}; exec sleep 1000'"
+
 
 @pytest.fixture
 def session(tmp_path: Path) -> Iterator[E2eSession]:
@@ -21,17 +23,28 @@ def session(tmp_path: Path) -> Iterator[E2eSession]:
 
 @pytest.mark.accept("F12", "F13", "F14", "F17")
 def test_a_test_yields_a_transcript_and_whole_casts_of_its_agents(session: E2eSession) -> None:
-    session.run("mngr config set commands.create.connect_command mngr-e2e-connect")
-    line = "mngr create {} -- sh -c 'echo this-is-{}; exec sleep 1000'"
     for name in ("one", "two"):
-        done = session.run(line.format(name, name))
+        done = session.run(LINE.format(name, name))
         assert (done.exit_code, done.stderr) == (0, "")
     casts = session.artifacts / "casts"
     assert wait_until(lambda: "this-is-two" in text(read_cast(casts / "2-two.cast")), 20)
     assert wait_until(lambda: "this-is-one" in text(read_cast(casts / "1-one.cast")), 20)
     session.finish("passed")
-    assert sorted(path.name for path in casts.iterdir()) == ["1-one.cast", "2-two.cast"]
-    for path in casts.iterdir():
+    assert sorted(path.name for path in casts.glob("*.cast")) == ["1-one.cast", "2-two.cast"]
+    for path in casts.glob("*.cast"):
         assert read_cast(path).is_complete
     assert "mngr create one" in (session.artifacts / "transcript.txt").read_text()
     assert find_marked((f"MNGR_E2E_SESSION={session.env['MNGR_E2E_SESSION']}".encode(),)) == []
+
+
+@pytest.mark.accept("F12", "F17")
+def test_who_does_not_want_a_recording_has_none(tmp_path: Path, session: E2eSession) -> None:
+    assert session.run(LINE.format("quiet", "quiet").replace(" -- ", " --no-connect -- ")).exit_code == 0
+    other = E2eSession(claim_attempt(str(tmp_path / "runs"), "run", "tests/test_a.py::test_c"), record=False)
+    try:
+        assert other.run(LINE.format("one", "one")).exit_code == 0
+        assert other.run("mngr config get commands.create.connect_command").stdout.strip() == ""
+    finally:
+        other.finish("passed")
+    assert not (session.artifacts / "casts").exists()
+    assert not (other.artifacts / "casts").exists()

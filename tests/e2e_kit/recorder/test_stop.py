@@ -28,7 +28,7 @@ def test_stopping_twice_is_safe_and_numbers_go_on(either: Studio) -> None:
     assert stop_recorders(either.artifacts) == []
     either.agent("two", "echo hello")
     stop_recorders(either.artifacts)
-    assert sorted(os.listdir(either.casts)) == ["1-one.cast", "2-two.cast"]
+    assert sorted(os.listdir(either.casts)) == ["1-one.cast", "2-two.cast", "index.jsonl"]
 
 
 @pytest.mark.accept("F14")

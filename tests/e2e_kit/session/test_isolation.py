@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from mngr.store.paths import HostPaths
 from mngr_e2e import E2eSession, expect
 from mngr_e2e.session.artifacts import claim_attempt
 from mngr_e2e.session.isolation import end_world, make_world
@@ -53,6 +54,26 @@ def test_a_plain_tmux_is_the_tests_own_and_ends_with_it(tmp_path: Path) -> None:
     session.finish("failed")
     assert find_marked(world.marks) == []
     assert not os.path.exists(world.root)
+
+
+@pytest.mark.accept("F10")
+@pytest.mark.parametrize("is_killed", [False, True])
+def test_a_socket_that_had_to_lie_outside_the_world_goes_with_it(tmp_path: Path, is_killed: bool) -> None:
+    session = E2eSession(claim_attempt(str(tmp_path / "runs"), "run", "x::y"))
+    world = session._world
+    folders = (f"{session.home}/{'long-' * 20}", str(tmp_path / ("far-" * 30)))
+    sockets = [HostPaths(folder).socket for folder in folders]
+    try:
+        for folder in folders:
+            session.env["MNGR_HOST_DIR"] = folder
+            expect(session.run("mngr create foo --no-connect -- sleep 300")).to_succeed()
+        assert all(os.path.exists(socket) and socket.startswith("/tmp/mngr-") for socket in sockets)
+        for socket in sockets if is_killed else ():
+            session.run(f"tmux -S {socket} kill-server")
+    finally:
+        session.finish("passed")
+    assert not any(os.path.exists(os.path.dirname(socket)) for socket in sockets)
+    assert find_marked((*world.marks, os.fsencode(f"MNGR_HOST_DIR={tmp_path}"))) == []
 
 
 @pytest.mark.accept("F10")

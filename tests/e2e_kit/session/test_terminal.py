@@ -2,12 +2,16 @@
 
 import json
 import re
+import time
 from pathlib import Path
 
 import pytest
 
 from mngr_e2e import E2eSession, ExpectationError, expect
+from mngr_e2e.recorder.cast import read_cast, text
+from mngr_e2e.recorder.recordings import read_recordings
 from mngr_e2e.session.terminal import TerminalError
+from mngr_e2e.session.transcript import parse_transcript, read_records
 
 MENU = r"""
 stty -echo; printf '\033[2J\033[HMENU %s\n' "100%"
@@ -31,6 +35,47 @@ def test_keys_and_text_reach_the_program_and_its_screen_is_seen(session: E2eSess
     assert (session.artifacts / "screens/1-menu-1-after-choice.txt").read_text() == "chose <a;b #{x} %H;>\n"
     terminal.type("q\n")
     expect(terminal).to_have_ended(3)
+
+
+@pytest.mark.accept("F17", "F18", "V6")
+def test_every_step_is_in_the_transcript_with_its_moment(session: E2eSession) -> None:
+    before = time.time()
+    terminal = session.terminal(MENU.strip(), cols=40, rows=5, name="menu")
+    terminal.wait_for("MENU 100%")
+    terminal.type("a\nb")
+    terminal.keys("Enter", "C-l")
+    terminal.screen("chosen")
+    expect(terminal).to_show("chose <b>")
+    expect(terminal).not_.to_show("MENU")
+    terminal.wait_quiet(0.1)
+    with pytest.raises(TerminalError):
+        terminal.wait_for("never", timeout_s=0.1)
+    terminal.type("\nq\n")
+    expect(terminal).to_have_ended(3)
+    entries = parse_transcript((session.artifacts / "transcript.txt").read_text())
+    records = read_records(str(session.artifacts / "transcript.jsonl"))
+    assert [(entry.command, entry.exit_code) for entry in entries] == [
+        (MENU.strip(), None),
+        ("[1-menu] wait for 'MENU 100%'", 0),
+        ("[1-menu] type 'a\\nb'", 0),
+        ("[1-menu] keys Enter C-l", 0),
+        ("[1-menu] screen chosen", 0),
+        ("[1-menu] see 'chose <b>'", 0),
+        ("[1-menu] see no 'MENU'", 0),
+        ("[1-menu] wait until it is quiet", 0),
+        ("[1-menu] wait for 'never'", 1),
+        ("[1-menu] type '\\nq\\n'", 0),
+        ("[1-menu] see that it has ended with exit code 3", 0),
+    ]
+    assert entries[0].comment == "terminal 1-menu, 40x5"
+    assert entries[8].stdout == "chose <b>\n"
+    assert [(one.command, one.exit_code, one.terminal) for one in records] == [
+        (entry.command, entry.exit_code, "1-menu") for entry in entries
+    ]
+    starts = [one.start for one in records]
+    assert starts == sorted(starts)
+    assert before <= starts[0]
+    assert records[8].duration >= 0.1
 
 
 @pytest.mark.accept("F18")
@@ -66,7 +111,7 @@ def test_the_whole_output_is_in_the_recording(session: E2eSession) -> None:
     cast = session.artifacts / "casts/1-talk.cast"
     session.finish("passed")
     header, *events = [json.loads(line) for line in cast.read_text().splitlines()]
-    assert header["title"] == terminal.command
+    assert header["title"] == "talk"
     assert (header["version"], header["width"], header["height"]) == (2, 50, 8)
     assert "first\r\nl%s #{st} é\r\n" in "".join(text for _, _, text in events)
     times = [at for at, _, _ in events]
@@ -80,3 +125,25 @@ def test_long_text_arrives_whole(session: E2eSession) -> None:
     terminal.type("y" * 20000)
     terminal.wait_for("20000")
     assert isinstance(session.artifacts, Path)
+
+
+@pytest.mark.accept("F18")
+def test_every_end_is_seen_though_tmux_misses_some(session: E2eSession) -> None:
+    for number in range(12):
+        terminal = session.terminal(f"echo ready; read -r line; exit {number}")
+        terminal.wait_for("ready")
+        terminal.keys("Enter")
+        expect(terminal).to_have_ended(number, timeout_s=20)
+
+
+@pytest.mark.accept("V6")
+def test_a_recording_lasts_as_long_as_its_terminal(session: E2eSession) -> None:
+    session.terminal("echo ready; exec sleep 300", name="still").wait_for("ready")
+    session.run("sleep 0.5")
+    session.run("true")
+    session.finish("passed")
+    (recording,) = read_recordings(session.artifacts)
+    last = read_records(str(session.artifacts / "transcript.jsonl"))[-1]
+    cast = read_cast(session.artifacts / "casts" / recording.file)
+    assert last.start <= recording.start + cast.duration_s
+    assert text(cast).strip() == "ready"

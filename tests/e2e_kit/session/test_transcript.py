@@ -8,6 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mngr_e2e import E2eSession
+from mngr_e2e.session.artifacts import claim_attempt
+from mngr_e2e.session.kept import Kept
 from mngr_e2e.session.runner import Chunk, Ended
 from mngr_e2e.session.transcript import Entry, Record, TextWriter, parse_transcript, piece, read_records
 
@@ -45,8 +47,10 @@ def test_what_was_written_is_read_back(run: list[tuple[str, str, list[Chunk], in
         for command, comment, heard, code in run:
             writer = TextWriter(file)
             writer.begin(command, comment)
+            kept = Kept(1000, writer.hear)
             for chunk in heard:
-                writer.hear(chunk)
+                kept.hear(chunk)
+            writer.hear_rest(kept)
             writer.end(Ended(code, 0.0), 60)
             wanted.append(Entry(command, comment, _text(heard, "stdout"), _text(heard, "stderr"), code))
         file.seek(0)
@@ -68,6 +72,45 @@ def test_the_json_form_has_times_and_bytes(session: E2eSession) -> None:
     assert record.duration >= 0.2
     assert record.cwd == str(session.cwd)
     assert record.exit_code == 0
+
+
+@pytest.mark.accept("Q5")
+def test_of_a_flood_the_beginning_and_the_end_are_kept_and_the_rest_is_counted(tmp_path: Path) -> None:
+    session = E2eSession(claim_attempt(str(tmp_path), "run", "a::b"), output_mb=0.001)
+    try:
+        result = session.run("seq 100000; echo all is well; printf %02000d 7 >&2; exit 3", timeout_s=60)
+    finally:
+        session.finish("passed")
+    assert result.exit_code == 3
+    assert result.stdout_left_out == len("".join(f"{n}\n" for n in range(1, 100001)) + "all is well\n") - 1000
+    assert result.stderr_left_out == 1000
+    assert result.stdout.startswith("1\n2\n")
+    assert f"\n… {result.stdout_left_out} bytes left out …\n" in result.stdout
+    assert result.stdout.endswith("\n100000\nall is well\n")
+    text = (session.artifacts / "transcript.txt").read_text()
+    assert f"\n\\ {result.stdout_left_out} bytes of stdout left out\n" in text
+    assert len(text) < 4000
+    (entry,) = parse_transcript(text)
+    (record,) = read_records(str(session.artifacts / "transcript.jsonl"))
+    assert (record.stdout_left_out, record.stderr_left_out) == (result.stdout_left_out, 1000)
+    kept = b"".join(part.data for part in record.chunks if part.stream == "stdout")
+    assert entry.stdout.encode() == kept
+    assert len(kept) == 1000
+
+
+@given(chunks, st.integers(2, 40))
+def test_what_is_kept_are_the_first_and_the_last_bytes(heard: list[Chunk], limit: int) -> None:
+    told: list[Chunk] = []
+    kept = Kept(limit, told.append)
+    for chunk in heard:
+        kept.hear(chunk)
+    for name, stream in kept.streams.items():
+        whole = b"".join(chunk.data for chunk in heard if chunk.stream == name)
+        have = b"".join(chunk.data for chunk in kept.chunks if chunk.stream == name)
+        half = limit - limit // 2
+        assert have == (whole if len(whole) <= limit else whole[:half] + whole[len(whole) - limit // 2 :])
+        assert stream.left_out == len(whole) - len(have)
+        assert b"".join(chunk.data for chunk in told if chunk.stream == name) == whole[:half]
 
 
 @pytest.mark.accept("F7", "F8")

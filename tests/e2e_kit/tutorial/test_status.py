@@ -26,6 +26,15 @@ def test_the_newest_attempt_counts(tmp_path: Path) -> None:
 
 
 @pytest.mark.accept("Y15")
+def test_the_newest_of_several_folders_counts(tmp_path: Path) -> None:
+    write_meta(tmp_path, "here/run/a/attempt-1", '{"node_id": "t.py::test_a", "status": "failed"}', 20)
+    write_meta(tmp_path, "[there]/run/a/attempt-1", '{"node_id": "t.py::test_a", "status": "passed"}', 10)
+    folders = (str(tmp_path / "here"), str(tmp_path / "[there]"))
+    assert last_statuses(*folders) == last_statuses(*reversed(folders)) == {"t.py::test_a": "passed"}
+    assert last_statuses(folders[0]) == {"t.py::test_a": "failed"}
+
+
+@pytest.mark.accept("Y15")
 def test_no_artifacts_and_broken_ones_are_passed_over(tmp_path: Path) -> None:
     assert last_statuses(str(tmp_path / "none")) == {}
     for number, text in enumerate(["", "{", "[]", '{"node_id": 1}', "\x00"]):

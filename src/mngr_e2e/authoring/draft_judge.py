@@ -1,0 +1,57 @@
+"""What of an agent's drafts can be taken, and what is wrong with the rest."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from mngr_e2e.authoring.conversation import Verdict
+from mngr_e2e.authoring.drafts import readable
+from mngr_e2e.authoring.guard import compare_tutorials
+from mngr_e2e.authoring.repository import PLAIN_MODES, FileChange
+from mngr_e2e.authoring.rules import FILES, FILLED, UNDER_GAP, Finding
+from mngr_e2e.tutorial.blocks import Block, read_blocks
+
+Added = dict[str, tuple[str, ...]]
+"""Lines under gaps, by gap id."""
+
+Proofread = Callable[[Block, str, str], Sequence[Finding]]
+
+
+def judge_files(changes: Sequence[FileChange], allowed: Callable[[str], bool], what: str) -> list[Finding]:
+    """A finding for every file that was touched and may not be, and for what is no plain file any more."""
+    found = []
+    for change in changes:
+        path = readable(change.path)
+        if not allowed(change.path):
+            did = "was changed or added" if change.blob else "was deleted"
+            found.append(Finding(FILES, path, f"this file {did}, and only {what} may be; put it back"))
+        elif change.mode not in PLAIN_MODES:
+            problem = "it must be a plain file" if change.blob else "this file was deleted; put it back"
+            found.append(Finding(FILES, path, problem))
+    return found
+
+
+def judge_drafts(
+    path: str, before: bytes, after: bytes, gaps: Sequence[Block], proofread: Proofread
+) -> Verdict[Added]:
+    """The lines under each gap that is well filled. When a human-written line changed, nothing is good."""
+    compared = compare_tutorials(path, before, after, gaps)
+    if compared.findings:
+        return Verdict({}, compared.findings)
+    wrong = {gap.id: tuple(_wrong(path, gap, compared.added[gap.id], proofread)) for gap in gaps}
+    good = {gap: lines for gap, lines in compared.added.items() if not wrong[gap]}
+    return Verdict(good, tuple(finding for own in wrong.values() for finding in own))
+
+
+def _wrong(path: str, gap: Block, lines: Sequence[str], proofread: Proofread) -> Iterator[Finding]:
+    where = f"{path}:{gap.first_line}"
+    if not lines:
+        yield Finding(FILLED, where, f"this gap has no example yet: {gap.title}", gap.id)
+        return
+    if not lines[0].strip():
+        problem = f"the first example must stand directly under the comment: {gap.title}"
+        yield Finding(UNDER_GAP, where, problem, gap.id)
+    for block in read_blocks("\n".join([*gap.lines, *map(readable, lines)])):
+        if block.commands:
+            yield from proofread(block, where, gap.id)
+        elif lines[0].strip():
+            problem = f"every block under this gap needs a command: {block.title}"
+            yield Finding(UNDER_GAP, where, problem, gap.id)

@@ -1,0 +1,88 @@
+"""What an agent did to a tutorial: lines added under gaps, and nothing else, or findings that say what."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
+
+from msgspec import Struct
+
+from mngr_e2e.authoring.drafts import decode
+from mngr_e2e.authoring.rules import HUMAN, UNDER_GAP, Finding
+from mngr_e2e.tutorial.blocks import Block, is_draft_mark, read_blocks
+
+
+class Comparison(Struct, frozen=True):
+    """The lines added under each gap, by its id; or, when anything else changed, why none can be taken."""
+
+    added: Mapping[str, tuple[str, ...]] = {}
+    findings: tuple[Finding, ...] = ()
+
+
+def compare_tutorials(path: str, before: bytes, after: bytes, gaps: Sequence[Block]) -> Comparison:
+    """Finds what was added after the last line of each gap; all other lines must be the same and in order."""
+    old, new = _lines(before), _lines(after)
+    parts = _additions(old, new, gaps)
+    if parts is None:
+        return Comparison(findings=tuple(_explain(path, decode(before), old, new, gaps)))
+    return Comparison({gap.id: _own(part) for gap, part in zip(gaps, parts, strict=True)})
+
+
+def _lines(data: bytes) -> list[bytes]:
+    """Empty lines at the end say nothing: whether there are any is decided by the original."""
+    lines = data.split(b"\n")
+    while lines and not lines[-1].strip():
+        lines.pop()
+    return lines
+
+
+def _additions(old: list[bytes], new: list[bytes], gaps: Sequence[Block]) -> list[list[bytes]] | None:
+    ends = [gap.last_line for gap in gaps]
+    kept = [old[start:end] for start, end in zip([0, *ends], [*ends, len(old)], strict=True)]
+    found: list[list[bytes]] = []
+    if new[: len(kept[0])] != kept[0]:
+        return None
+    at = len(kept[0])
+    for part in kept[1:]:
+        start = _find(new, part, at, is_last=part is kept[-1])
+        if start is None:
+            return None
+        found.append(new[at:start])
+        at = start + len(part)
+    return found if at == len(new) else None
+
+
+def _find(lines: list[bytes], part: list[bytes], start: int, *, is_last: bool) -> int | None:
+    if is_last:
+        at = len(lines) - len(part)
+        return at if at >= start and lines[at:] == part else None
+    places = range(start, len(lines) - len(part) + 1)
+    return next((at for at in places if lines[at : at + len(part)] == part), None)
+
+
+def _own(added: Sequence[bytes]) -> tuple[str, ...]:
+    """As text, without empty lines at the end and without marks, which are ours to set."""
+    lines = [line.rstrip(b"\r").decode("utf-8", "surrogateescape") for line in added]
+    while lines and not lines[-1].strip():
+        lines.pop()
+    return tuple(line for line in lines if not is_draft_mark(line))
+
+
+def _explain(
+    path: str, text: str, old: list[bytes], new: list[bytes], gaps: Sequence[Block]
+) -> Iterator[Finding]:
+    blocks, ends = read_blocks(text), {gap.last_line for gap in gaps}
+    found: dict[str, Finding] = {}
+    for what, first, end, new_first, new_end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if what in ("replace", "delete"):
+            hit = [block for block in blocks if block.first_line - 1 < end and block.last_line > first]
+            found |= {block.id: _changed(path, block) for block in hit}
+        added = next((at for at in range(new_first, new_end) if new[at].strip()), None)
+        if what == "insert" and added is not None and first not in ends:
+            problem = "text was added here, which is under no gap that you were given"
+            found[f"line {added}"] = Finding(UNDER_GAP, f"{path}:{added + 1}", problem)
+    moved = "lines that were there are not where they were; put the file back and only add"
+    yield from found.values() or (Finding(HUMAN, path, moved),)
+
+
+def _changed(path: str, block: Block) -> Finding:
+    problem = f"this block was changed, moved or removed: {block.title}; put it back exactly as it was"
+    return Finding(HUMAN, f"{path}:{block.first_line}", problem)

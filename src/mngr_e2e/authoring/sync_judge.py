@@ -1,0 +1,122 @@
+"""What of an agent's tests can be taken: they cite exactly, run what they cite, and cost no other test anything."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec import Struct
+
+from mngr_e2e.authoring.batch import Batch, stale_key, unreadable_key
+from mngr_e2e.authoring.rules import COVERED, EXACT, FAITHFUL, KEPT_TESTS, OTHERS, READABLE, Finding
+from mngr_e2e.tutorial.blocks import Block
+from mngr_e2e.tutorial.check import Report, Stale, compare
+from mngr_e2e.tutorial.citations import Case, is_test_file, read_functions, read_sources
+
+Files = Mapping[str, bytes]
+
+
+class Tests(Struct, frozen=True):
+    """The test files of a moment: what is in them, and what the check says about them."""
+
+    __test__ = False
+    functions: dict[str, str]
+    cases: dict[str, Case]
+    report: Report
+
+
+def read_moment(tutorial: str, blocks: Sequence[Block], files: Files) -> Tests:
+    sources = read_sources(files)
+    functions = {
+        name: code
+        for path, source in files.items()
+        if is_test_file(path)
+        for name, code in read_functions(source, path).items()
+    }
+    cases = {case.node_id: case for case in sources.cases}
+    return Tests(functions, cases, compare(tutorial, blocks, sources))
+
+
+def judge_tests(before: Tests, after: Tests, batch: Batch) -> tuple[Finding, ...]:
+    """Every finding; the subject is the file, block or test that it spoils."""
+    return (
+        *_lost(before, after),
+        *_others(before, after, batch),
+        *_unreadable(before, after, batch),
+        *_stale(before, after, batch),
+        *_uncited(before, after),
+        *_unfaithful(before, after, batch),
+        *_uncovered(after, batch),
+    )
+
+
+def _lost(before: Tests, after: Tests) -> Iterator[Finding]:
+    broken = {place.path for place in after.report.unreadable}
+    for name, case in before.cases.items():
+        if name not in after.cases and case.path not in broken:
+            yield Finding(KEPT_TESTS, case.path, f"the test {_short(name)} is gone; put it back")
+
+
+def _others(before: Tests, after: Tests, batch: Batch) -> Iterator[Finding]:
+    named = {one.node_id for one in batch.stale} | {
+        name for name in before.cases for place in batch.unreadable if place.path == before.cases[name].path
+    }
+    for name, code in before.functions.items():
+        if name not in named and after.functions.get(name, code) != code:
+            case = before.cases[name]
+            problem = f"the test {_short(name)} was changed and is none of yours; put it back as it was"
+            yield Finding(OTHERS, f"{case.path}:{case.line}", problem, case.path)
+
+
+def _unreadable(before: Tests, after: Tests, batch: Batch) -> Iterator[Finding]:
+    asked = {unreadable_key(place) for place in batch.unreadable}
+    old = {unreadable_key(place) for place in before.report.unreadable}
+    for place in after.report.unreadable:
+        key = unreadable_key(place)
+        if key in asked or key not in old:
+            yield Finding(
+                READABLE, f"{place.path}:{place.line}", place.problem, key if key in old else place.path
+            )
+
+
+def _stale(before: Tests, after: Tests, batch: Batch) -> Iterator[Finding]:
+    asked, old = set(map(stale_key, batch.stale)), set(map(stale_key, before.report.stale))
+    for one in after.report.stale:
+        key = stale_key(one)
+        if key in asked or key not in old:
+            yield Finding(EXACT, f"{one.path}:{one.line}", _no_block(one), key if key in old else one.path)
+
+
+def _no_block(stale: Stale) -> str:
+    text = f"{_short(stale.node_id)} cites what is no block of the tutorial"
+    if stale.nearest and stale.difference:
+        difference = stale.difference
+        text += f"; the nearest is {stale.nearest.id}, and in its line {difference.line} the tutorial has "
+        text += f"{difference.tutorial!r} where the citation has {difference.citation!r}"
+    return f"{text}; {stale.advice}" if stale.advice else text
+
+
+def _uncited(before: Tests, after: Tests) -> Iterator[Finding]:
+    for name, case in after.cases.items():
+        if name not in before.cases and not case.citations:
+            problem = f"the new test {_short(name)} cites no block"
+            yield Finding(EXACT, f"{case.path}:{case.line}", problem, case.path)
+
+
+def _unfaithful(before: Tests, after: Tests, batch: Batch) -> Iterator[Finding]:
+    asked = {one.node_id for one in batch.stale}
+    old = {(one.node_id, one.block_id) for one in before.report.lint if one.node_id not in asked}
+    for one in after.report.lint:
+        if (one.node_id, one.block_id) not in old:
+            yield Finding(
+                FAITHFUL, f"{one.path}:{one.line}", f"{_short(one.node_id)} {one.problem}", one.path
+            )
+
+
+def _uncovered(after: Tests, batch: Batch) -> Iterator[Finding]:
+    left = {block.id for block in after.report.uncovered}
+    for block in batch.blocks:
+        if block.id in left:
+            where = f"{after.report.tutorial}:{block.first_line}"
+            yield Finding(COVERED, where, f"no test cites this block ({block.id}): {block.title}", block.id)
+
+
+def _short(node_id: str) -> str:
+    return node_id.partition("::")[2]

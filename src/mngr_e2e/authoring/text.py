@@ -1,0 +1,96 @@
+"""What came of drafting, reviewing and syncing, in words for a person; nothing in it can move a terminal."""
+
+import time
+from collections.abc import Sequence
+
+from mngr_e2e.authoring.drafting import DraftReport
+from mngr_e2e.authoring.drafts import Draft
+from mngr_e2e.authoring.proofread import Proof
+from mngr_e2e.authoring.signals import Group
+from mngr_e2e.authoring.syncing import SyncReport
+from mngr_e2e.tutorial import text as tutorial_text
+from mngr_e2e.tutorial.blocks import Block
+from mngr_e2e.tutorial.text import visible
+
+_DAY_S = 86400
+_NO_GAPS = "{} has no gaps to fill"
+
+
+def drafted(report: DraftReport) -> str:
+    if not report.drafted and not report.left:
+        return _NO_GAPS.format(visible(report.tutorial))
+    lines = [f"drafted  {_place(report, block)}" for block in report.drafted]
+    for left in report.left:
+        lines.append(f"left     {_place(report, left.gap)}")
+        lines += [f"    {visible(finding.text)}" for finding in left.findings]
+    lines += [f"note: {visible(note)}" for note in report.notes]
+    if report.drafted:
+        lines.append(f"{_count(len(report.drafted), 'draft')} to review: mngr tutorial review")
+    return "\n".join(lines)
+
+
+def planned_drafts(report: DraftReport) -> str:
+    if not report.left:
+        return _NO_GAPS.format(visible(report.tutorial))
+    gaps = [f"  {_place(report, left.gap)}" for left in report.left]
+    return "\n".join(["would draft:", *gaps, "", "the first prompt:", "", _lines(report.prompt)])
+
+
+def _place(report: DraftReport, block: Block) -> str:
+    return f"{visible(report.tutorial)}:{block.first_line} ({block.id}): {visible(block.title)}"
+
+
+def synced(report: SyncReport) -> str:
+    lines = [f"wrote {visible(path)}" for path in report.files]
+    if report.before.is_green:
+        lines.append("nothing to do: every block is cited and every citation fits")
+    return "\n".join([*lines, tutorial_text.report(report.after, report.is_green)])
+
+
+def planned_sync(report: SyncReport) -> str:
+    if not report.batches:
+        return synced(report)
+    agents = [f"  agent {number}: {title}" for number, title in enumerate(report.batches, 1)]
+    return "\n".join(
+        ["would start, one after the other:", *agents, "", "the first prompt:", "", _lines(report.prompt)]
+    )
+
+
+def draft_to_review(tutorial: str, draft: Draft, proof: Proof, place: str = "") -> str:
+    """A draft as a person decides on it."""
+    section = f"  [{visible(draft.section)}]" if draft.section else ""
+    head = f"{place}{visible(tutorial)}:{draft.first_line} ({draft.id}){section}"
+    body = [f"    {visible(line)}" for line in draft.text.split("\n")]
+    wrong = [f"  ! {visible(finding.problem)}" for finding in proof.findings]
+    notes = [f"  ({visible(note)})" for note in proof.notes]
+    return "\n".join([head, *body, *wrong, *notes])
+
+
+def ranked(groups: Sequence[Group], now: float) -> str:
+    return "\n".join(_line(group, now) for group in groups) or "no signals"
+
+
+def _line(group: Group, now: float) -> str:
+    ago = _ago(now - group.last_at)
+    line = f"{group.id}  {group.count:>3}  {ago:>11}  {group.kind:<15}  {visible(group.command)}: {visible(group.what)}"
+    if group.resolved is None:
+        return line
+    return f"{line}  (resolved{': ' if group.resolved else ''}{visible(group.resolved)})"
+
+
+def _ago(age_s: float) -> str:
+    if age_s < _DAY_S:
+        return "today"
+    return _count(int(age_s // _DAY_S), "day") + " ago" if age_s < 100 * _DAY_S else _date(age_s)
+
+
+def _date(age_s: float) -> str:
+    return time.strftime("%Y-%m-%d", time.localtime(time.time() - age_s))
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}{'' if number == 1 else 's'}"
+
+
+def _lines(text: str) -> str:
+    return "\n".join(map(visible, text.rstrip("\n").split("\n")))

@@ -1,0 +1,241 @@
+"""`mngr e2e`: the runs of tests, and the page that shows what they did."""
+
+import os
+import sys
+import webbrowser
+from collections import Counter
+from collections.abc import Callable, Sequence
+from difflib import get_close_matches
+from time import localtime, strftime
+from typing import Any, TypeVar
+
+import click
+import msgspec
+from msgspec import Struct
+
+import mngr
+from mngr_e2e.cli.places import Places, find_places
+from mngr_e2e.view.attempts import RunFolder
+from mngr_e2e.view.choose import NoSuchRunError, all_runs, chosen_runs
+from mngr_e2e.view.runs import load_run
+from mngr_e2e.view.source import Choice, E2eSource
+from mngr_e2e.view.tutorial import Script, load_script
+from mngr_view.errors import ViewError
+from mngr_view.page import page_parts, write_page
+from mngr_view.records import Index, Run, Status
+from mngr_view.server import serve
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_ORDER: tuple[Status, ...] = ("failed", "error", "timeout", "running", "skipped", "passed")
+_NO_RUNS = "tests that use the fixture e2e write one when pytest runs them; another place: --artifacts DIR"
+
+
+class Wish(Struct, frozen=True):
+    """What `view` was asked for."""
+
+    runs: tuple[str, ...]
+    artifacts: tuple[str, ...]
+    wants_all: bool = False
+    tutorial: str | None = None
+
+
+@click.group("e2e", invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+@click.pass_context
+def command(context: click.Context) -> None:
+    """Runs of end-to-end tests: transcripts and recordings on one page.
+
+    \b
+    mngr e2e view
+    mngr e2e view --html report.html
+    mngr e2e runs
+    """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
+def _with_artifacts(function: F) -> F:
+    text = "A folder of runs; repeatable.  [default: .mngr/e2e]"
+    return click.option("--artifacts", multiple=True, metavar="DIR", help=text)(function)
+
+
+@command.command("view")
+@click.argument("runs", nargs=-1, metavar="[RUN]...")
+@click.option("--all", "wants_all", is_flag=True, help="Every run, on one page with an index.")
+@click.option("--html", metavar="FILE", help="Write the page to one file instead of serving it; - is stdout.")
+@_with_artifacts
+@click.option("--tutorial", metavar="FILE", help="The tutorial that tests cite.  [default: as configured]")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="Serve on this port.")
+@click.option("--no-open", is_flag=True, help="Print the address and open no browser.")
+@click.pass_context
+def view_command(
+    context: click.Context,
+    runs: tuple[str, ...],
+    wants_all: bool,
+    html: str | None,
+    artifacts: tuple[str, ...],
+    tutorial: str | None,
+    port: int,
+    no_open: bool,
+) -> int:
+    """Show runs of tests: what each command did, and the recording of it.
+
+    RUN is a run's name or folder; without one it is the newest run. The page is served to this machine only, and
+    changes while tests run, until Ctrl-C. With --html it is one file that opens anywhere, without a network.
+
+    \b
+    mngr e2e view
+    mngr e2e view --html report.html
+    mngr e2e view --all --no-open
+    mngr e2e view .mngr/e2e/20260101-120000-77 --html - > report.html
+    """
+    wish = Wish(runs, artifacts, wants_all, tutorial)
+    choice = _choice(find_places(context, tutorial, ()), wish, is_live=html is None)
+    source = E2eSource(choice)
+    try:
+        if html is None:
+            serve(source, port=port, on_ready=lambda url: _show(url, opens=not no_open))
+        else:
+            _write(source, html)
+    except ViewError as error:
+        raise mngr.MngrError(error.message, hint=error.hint) from error
+    return 0
+
+
+@command.command("runs")
+@_with_artifacts
+@click.option("--json", "as_json", is_flag=True, help="One JSON document.")
+@click.pass_context
+def runs_command(context: click.Context, artifacts: tuple[str, ...], as_json: bool) -> int:
+    """The runs that were kept, the newest first, and how their tests ended.
+
+    \b
+    mngr e2e runs
+    mngr e2e runs --json
+    """
+    folders = _folders(find_places(context, None, ()), artifacts)
+    found = [(run, load_run(run).run) for run in reversed(all_runs(folders))]
+    if as_json:
+        records = [_record(folder, run) for folder, run in found]
+        click.echo(msgspec.json.encode({"schema": 1, "runs": records}).decode())
+        return 0
+    if not found:
+        click.echo(f"no runs in {', '.join(folders)}: {_NO_RUNS}", err=True)
+    width = max((len(run.id) for _, run in found), default=0)
+    for _, run in found:
+        when = strftime("%Y-%m-%d %H:%M", localtime(run.start))
+        click.echo(f"{run.id:<{width}}  {when}  {run.duration_s:7.1f} s  {_summary(run)}")
+    return 0
+
+
+def _choice(places: Places, wish: Wish, *, is_live: bool) -> Choice:
+    folders = _folders(places, wish.artifacts)
+    try:
+        runs = chosen_runs(wish.runs, folders) if wish.runs else all_runs(folders)
+    except NoSuchRunError as error:
+        raise _unknown(error, folders) from None
+    if not runs and not is_live:
+        raise mngr.NotFoundError(f"no runs in {', '.join(folders)}", hint=_NO_RUNS)
+    if not wish.runs and not wish.wants_all:
+        runs = runs[-1:]
+        said = f"the newest run: {runs[0].id}" if runs else f"no runs in {', '.join(folders)} yet"
+        click.echo(said, err=True)
+    follow = folders[0] if is_live and not wish.runs else ""
+    return Choice(tuple(runs), _title(runs, follow), _script(places, wish.tutorial), tuple(folders), follow)
+
+
+def _title(runs: Sequence[RunFolder], follow: str) -> str:
+    """Names the runs, unless others may come to be shown."""
+    if follow:
+        return "end-to-end tests"
+    return f"{runs[0].id if len(runs) == 1 else f'{len(runs)} runs'} · end-to-end tests"
+
+
+def _folders(places: Places, chosen: Sequence[str]) -> list[str]:
+    """Where runs are: as chosen, or in an agent its outbox, or the usual place."""
+    for folder in chosen:
+        if not os.path.isdir(folder):
+            raise mngr.NotFoundError(f"--artifacts {folder}: no such folder", hint=_NO_RUNS)
+    outbox = os.environ.get("MNGR_OUTBOX")
+    return list(chosen) or [os.path.join(outbox, "artifacts") if outbox else places.artifacts]
+
+
+def _script(places: Places, chosen: str | None) -> Script | None:
+    """The tutorial, if there is one; one that was asked for by name must be there."""
+    if chosen is None and not os.path.isfile(places.tutorial):
+        return None
+    try:
+        return load_script(places.tutorial, [path for path in places.tests if os.path.exists(path)])
+    except OSError as error:
+        raise mngr.UsageError(f"cannot read the tutorial: {places.tutorial}: {error.strerror}") from error
+
+
+def _unknown(error: NoSuchRunError, folders: Sequence[str]) -> mngr.NotFoundError:
+    near = get_close_matches(error.word, error.known, n=1)
+    if near:
+        hint = f'did you mean "{near[0]}"?'
+    elif error.known:
+        hint = f"the newest runs: {', '.join(error.known[:5])}; all: mngr e2e runs"
+    else:
+        hint = _NO_RUNS
+    return mngr.NotFoundError(f'no run "{error.word}" in {", ".join(folders)}', hint=hint)
+
+
+def _write(source: E2eSource, html: str) -> None:
+    index = source.index()
+    if html == "-":
+        sys.stdout.buffer.writelines(page_parts(index, source.chunks()))
+        sys.stdout.buffer.flush()
+        return
+    write_page(html, index, source.chunks())
+    click.echo(html)
+    click.echo(f"{_counts(index)}; it opens in any browser, also without a network", err=True)
+
+
+def _show(url: str, *, opens: bool) -> None:
+    click.echo(url)
+    sys.stdout.flush()
+    click.echo("for browsers of this machine, until Ctrl-C", err=True)
+    if opens and sys.stdout.isatty() and _has_browser():
+        webbrowser.open(url)
+
+
+def _has_browser() -> bool:
+    """Whether there is a browser with a window; one that would take over this terminal is none."""
+    if sys.platform == "darwin":
+        return True
+    has_window = bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+    try:
+        webbrowser.get()
+    except webbrowser.Error:
+        return False
+    return has_window or bool(os.environ.get("BROWSER"))
+
+
+def _counts(index: Index) -> str:
+    runs = index.runs[0].id if len(index.runs) == 1 else f"{len(index.runs)} runs"
+    totals = Counter(test.status for run in index.runs for test in run.tests)
+    return f"{runs}: {_listed(totals)}"
+
+
+def _summary(run: Run) -> str:
+    counts = _listed(Counter(test.status for test in run.tests))
+    return f"{counts} (running)" if run.is_running else counts
+
+
+def _listed(totals: "Counter[Status]") -> str:
+    return ", ".join(f"{totals[status]} {status}" for status in _ORDER if totals[status]) or "no tests"
+
+
+def _record(folder: RunFolder, run: Run) -> dict[str, Any]:
+    counts = Counter(test.status for test in run.tests)
+    return {
+        "name": run.id,
+        "path": folder.path,
+        "start": run.start,
+        "duration_s": run.duration_s,
+        "is_running": run.is_running,
+        "tests": len(run.tests),
+        "counts": {status: counts[status] for status in _ORDER},
+        "warnings": run.warnings,
+    }

@@ -1,0 +1,28 @@
+"""Results on stdout, progress on stderr."""
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+import msgspec
+
+from mngr_e2e.tutorial.text import visible
+
+
+def print_json(record: dict[str, Any]) -> None:
+    click.echo(msgspec.json.encode(record).decode())
+
+
+def print_text(lines: str) -> None:
+    if lines:
+        click.echo(lines)
+
+
+def progress(quiet: bool) -> Callable[[str], None]:
+    """Says what is going on, to whoever watches."""
+
+    def say(text: str) -> None:
+        if not quiet:
+            click.echo(visible(text), err=True)
+
+    return say

@@ -1,0 +1,76 @@
+"""The recordings of an attempt, each with the moment it began."""
+
+import os
+
+import msgspec
+from msgspec import Struct
+
+from mngr_e2e.recorder.ledger import CASTS
+from mngr_e2e.recorder.writer import INDEX
+
+_HEADER_MAX = 1 << 16
+
+
+class Recorded(Struct, frozen=True):
+    """A file in `casts/`: `start` is in seconds since 1970, to the millisecond or so where `is_exact`."""
+
+    file: str
+    start: float
+    title: str = ""
+    cols: int = 80
+    rows: int = 24
+    command: str = ""
+    is_exact: bool = True
+
+
+class _Header(Struct, frozen=True):
+    """What a cast of either version says of its start and size."""
+
+    width: int = 80
+    height: int = 24
+    timestamp: float = 0.0
+    title: str = ""
+    term: dict[str, object] = {}
+
+
+def read_recordings(folder: str | os.PathLike[str]) -> tuple[Recorded, ...]:
+    """Every `.cast` of an attempt's folder, the first to start first.
+
+    One of which the index says nothing is taken by its own header, which knows the second only. What cannot be read is
+    passed over: a broken recording is no reason to show none.
+    """
+    casts = os.path.join(folder, CASTS)
+    noted = _noted(os.path.join(casts, INDEX))
+    try:
+        names = [name for name in os.listdir(casts) if name.endswith(".cast")]
+    except OSError:
+        return ()
+    found = [noted.get(name) or _by_header(os.path.join(casts, name)) for name in names]
+    return tuple(sorted(found, key=lambda one: (one.start, one.file)))
+
+
+def _noted(path: str) -> dict[str, Recorded]:
+    try:
+        with open(path, "rb") as file:
+            lines = file.read().split(b"\n")[:-1]
+    except OSError:
+        return {}
+    found = {}
+    for line in lines:
+        try:
+            one = msgspec.json.decode(line, type=Recorded)
+        except (msgspec.MsgspecError, UnicodeDecodeError):
+            continue
+        found[one.file] = one
+    return found
+
+
+def _by_header(path: str) -> Recorded:
+    try:
+        with open(path, "rb") as file:
+            header = msgspec.json.decode(file.readline(_HEADER_MAX), type=_Header)
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+        header = _Header()
+    cols, rows = header.term.get("cols", header.width), header.term.get("rows", header.height)
+    size = (cols, rows) if isinstance(cols, int) and isinstance(rows, int) else (80, 24)
+    return Recorded(os.path.basename(path), header.timestamp, header.title, *size, is_exact=False)

@@ -1,0 +1,138 @@
+"""The attempts of a run's tests as their folders tell it: a damaged or missing `meta.json` is a row as well."""
+
+import re
+from collections.abc import Iterator
+from hashlib import sha256
+
+import msgspec
+from msgspec import Struct
+
+from mngr_e2e.recorder.ledger import CASTS, RECORDERS
+from mngr_e2e.view.files import amount, plain, read, try_entries, try_read
+from mngr_e2e.view.times import length, moment
+from mngr_view.records import Status
+
+FAILURE = "failure.txt"
+_META_LIMIT = 1_000_000
+_REASON_LIMIT = 300
+_FAILURE_LIMIT = 64_000
+_CITATION_LIMIT = 20_000
+_STATUSES: tuple[Status, ...] = ("failed", "error", "timeout", "running", "skipped", "passed")
+_BAD = ("failed", "error", "timeout")
+NAME = re.compile(r"attempt-([0-9]{1,6})")
+
+
+class RunFolder(Struct, frozen=True):
+    """A run on disk; `id` is its name, made different where several runs of one page share it."""
+
+    id: str
+    path: str
+    changed_ns: int = 0
+
+
+class AttemptFolder(Struct, frozen=True):
+    """One attempt: where it is (`names` below the run's folder `root`) and what its `meta.json` says."""
+
+    run: str
+    root: str
+    names: tuple[str, str]
+    number: int
+    node_id: str
+    status: Status
+    start: float = 0.0
+    duration_s: float = 0.0
+    citations: tuple[str, ...] = ()
+    reason: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """The key of its detail: always the same, wherever the run's folder is, and never a name that someone chose."""
+        return f"detail/{_digest('/'.join((self.run, *self.names)))}"
+
+    def cast_key(self, name: str) -> str:
+        return f"cast/{self.key.rpartition('/')[2]}/{_digest(name)[:8]}"
+
+
+class _Meta(Struct, frozen=True):
+    """What is read of `meta.json`."""
+
+    node_id: str = ""
+    status: str = ""
+    start: float = 0.0
+    duration_s: float = 0.0
+    blocks: tuple[str, ...] = ()
+    reason: str = ""
+
+
+def load_attempts(run: RunFolder, test: str, *, is_alive: bool) -> Iterator[AttemptFolder]:
+    """The attempts of one test, in order. In a run that is over, one that still says "running" broke off."""
+    found = [(match, entry) for entry in try_entries(run.path, test) if (match := NAME.fullmatch(entry.name))]
+    for match, entry in sorted(found, key=lambda pair: int(pair[0][1])):
+        if entry.kind == "folder":
+            yield _attempt(run, (test, entry.name), int(match[1]), is_alive)
+
+
+def _attempt(run: RunFolder, names: tuple[str, str], number: int, is_alive: bool) -> AttemptFolder:
+    meta, problem = _read_meta(run.path, names)
+    status, why = _status(meta.status, problem, is_alive)
+    if is_alive and try_entries(run.path, *names, CASTS, RECORDERS):
+        # Its test is over and its recordings are not: who reads them now would keep half of them.
+        status, why = "running", ""
+    said = plain(meta.reason)[:_REASON_LIMIT] or (_reason(run.path, names) if status in _BAD else "")
+    return AttemptFolder(
+        run.id,
+        run.path,
+        names,
+        number,
+        plain(meta.node_id),
+        status,
+        moment(meta.start),
+        length(meta.duration_s),
+        meta.blocks if meta.blocks else _cited(run.path, names),
+        why or said,
+        (why,) if why else (),
+    )
+
+
+def _read_meta(root: str, names: tuple[str, str]) -> tuple[_Meta, str]:
+    try:
+        found = read(root, *names, "meta.json", limit=_META_LIMIT)
+        if found.is_cut:
+            return _Meta(), f"meta.json is too large: {amount(found.size)}"
+        return msgspec.json.decode(found.data, type=_Meta), ""
+    except FileNotFoundError:
+        return _Meta(status="running"), ""
+    except OSError as error:
+        return _Meta(), f"meta.json cannot be read: {plain(str(error.strerror or error))}"
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        return _Meta(), f"meta.json is damaged: {plain(str(error))[:_REASON_LIMIT]}"
+
+
+def _status(said: str, problem: str, is_alive: bool) -> tuple[Status, str]:
+    if problem:
+        return "error", problem
+    if said == "running" and not is_alive:
+        return "error", "the run ended before this test did"
+    for status in _STATUSES:
+        if said == status:
+            return status, ""
+    return "error", f"its status {plain(said)[:50]!r} is not known"
+
+
+def _reason(root: str, names: tuple[str, str]) -> str:
+    """The one line that says most of a failure: pytest's first line with an E, else the first of all."""
+    found = try_read(root, *names, FAILURE, limit=_FAILURE_LIMIT)
+    lines = [line for line in found.text.splitlines() if line.strip()] if found else []
+    telling = [line[1:] for line in lines if line.startswith("E ")] or lines
+    return plain(telling[0].strip())[:_REASON_LIMIT] if telling else ""
+
+
+def _cited(root: str, names: tuple[str, str]) -> tuple[str, ...]:
+    """The citations of a test that still runs or broke off."""
+    found = try_read(root, *names, "tutorial_block.txt", limit=_CITATION_LIMIT)
+    return tuple(filter(None, (part.strip("\n") for part in found.text.split("\n\n")))) if found else ()
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]

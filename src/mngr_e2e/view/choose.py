@@ -1,0 +1,42 @@
+"""Which runs are meant: by name, by folder, all, or the newest."""
+
+import os
+from collections.abc import Sequence
+
+from mngr_e2e.view.attempts import RunFolder
+from mngr_e2e.view.files import plain
+from mngr_e2e.view.runs import find_runs, is_run
+
+
+class NoSuchRunError(LookupError):
+    """A word that names no run; `known` are the names that would have done."""
+
+    def __init__(self, word: str, known: Sequence[str]) -> None:
+        super().__init__(word)
+        self.word, self.known = word, tuple(known)
+
+
+def all_runs(artifacts: Sequence[str]) -> list[RunFolder]:
+    """Every run in folders of runs, the oldest first."""
+    found = {run.path: run for folder in artifacts for run in find_runs(folder)}
+    return sorted(found.values(), key=lambda run: (run.changed_ns, run.id))
+
+
+def chosen_runs(words: Sequence[str], artifacts: Sequence[str]) -> list[RunFolder]:
+    """The runs that words mean, each a run's name, a run's folder or a folder of runs."""
+    known = all_runs(artifacts)
+    found = {run.path: run for word in words for run in _meant(word, known)}
+    return list(found.values())
+
+
+def _meant(word: str, known: Sequence[RunFolder]) -> list[RunFolder]:
+    named = [run for run in known if run.id == word]
+    if named:
+        return named
+    folder = os.path.realpath(word)
+    if is_run(folder):
+        return [RunFolder(plain(os.path.basename(folder)), folder, os.stat(folder).st_mtime_ns)]
+    inside = find_runs(folder) if os.path.isdir(folder) else []
+    if not inside:
+        raise NoSuchRunError(word, [run.id for run in reversed(known)])
+    return inside

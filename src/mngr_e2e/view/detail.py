@@ -1,0 +1,169 @@
+"""One attempt's folder to the detail that the page shows, with its recordings."""
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+from msgspec import Struct
+
+from mngr_e2e.recorder.ledger import CASTS
+from mngr_e2e.recorder.recordings import Recorded
+from mngr_e2e.recorder.writer import INDEX
+from mngr_e2e.view.attempts import FAILURE, AttemptFolder
+from mngr_e2e.view.commands import load_commands
+from mngr_e2e.view.files import Entry, amount, plain, try_entries, try_read
+from mngr_e2e.view.tapes import LIMIT, Tape, read_tape
+from mngr_e2e.view.times import moment
+from mngr_view.records import Cast, Command, Detail, Screen, Seek
+
+CAST_LIMIT = 40
+SCREEN_LIMIT = 200
+FILE_LIMIT = 200
+_TEXT_LIMIT = 256_000
+_ERROR_LIMIT = 4_000
+_KNOWN = frozenset(
+    ("meta.json", "meta.json.new", "transcript.txt", "transcript.jsonl", "tutorial_block.txt", FAILURE)
+)
+
+
+class Recording(Struct, frozen=True):
+    """A recording of an attempt: its place in the page and what it holds; `terminal` is the name of its terminal."""
+
+    cast: Cast
+    tape: Tape
+    end: float
+    terminal: str = ""
+
+
+def load_detail(attempt: AttemptFolder, recordings: Sequence[Recording]) -> Detail:
+    """Everything of an attempt but its recordings' text; never fails, whatever the folder holds."""
+    start, end = attempt.start, attempt.start + attempt.duration_s
+    found = load_commands(attempt.root, attempt.names, start)
+    screens, screen_notes = _screens(attempt)
+    files, file_notes = _files(attempt)
+    failure = try_read(attempt.root, *attempt.names, FAILURE, limit=_TEXT_LIMIT)
+    notes = [*attempt.notes, *found.notes, *screen_notes, *_cast_notes(attempt), *file_notes]
+    if failure and failure.is_cut:
+        notes.append(f"the failure's text is cut: {amount(failure.size)}")
+    return Detail(
+        commands=tuple(_with_seeks(command, recordings, end) for command in found.commands),
+        citations=attempt.citations,
+        failure=failure.text.rstrip() if failure else "",
+        casts=tuple(recording.cast for recording in recordings),
+        screens=screens,
+        files=files,
+        notes=tuple(notes),
+    )
+
+
+def load_recordings(attempt: AttemptFolder) -> Iterator[Recording]:
+    """The recordings of an attempt one after another, in the order of the numbers in their names."""
+    noted = _noted(attempt)
+    for entry in cast_files(attempt):
+        yield load_recording(attempt, entry.name, noted.get(entry.name))
+
+
+def load_recording(attempt: AttemptFolder, name: str, noted: Recorded | None = None) -> Recording:
+    found = try_read(attempt.root, *attempt.names, CASTS, name, limit=LIMIT)
+    tape = read_tape(found) if found else Tape("", problem="it cannot be read")
+    error = try_read(attempt.root, *attempt.names, CASTS, f"{name}.error", limit=_ERROR_LIMIT)
+    problems = [tape.problem, error.text.strip() if error else ""]
+    start = moment(noted.start) if noted else tape.start
+    cast = Cast(
+        title=plain((noted.title if noted else "") or tape.title or name.removesuffix(".cast"))[:200],
+        start=start,
+        duration_s=tape.duration_s,
+        cols=tape.cols,
+        rows=tape.rows,
+        chunk=attempt.cast_key(name),
+        problem="; ".join(filter(None, problems)),
+    )
+    end = start + tape.duration_s if tape.has_end else 0.0
+    return Recording(cast, tape, end, plain(name.removesuffix(".cast")))
+
+
+def cast_files(attempt: AttemptFolder) -> list[Entry]:
+    """The plain files among an attempt's casts, as many as a page shows."""
+    found = [entry for entry in try_entries(attempt.root, *attempt.names, CASTS) if _is_cast(entry)]
+    return found[:CAST_LIMIT]
+
+
+def _is_cast(entry: Entry) -> bool:
+    return entry.kind == "file" and entry.name.endswith(".cast")
+
+
+def _noted(attempt: AttemptFolder) -> dict[str, Recorded]:
+    """What the recorders said of their recordings, by file name; the later of two counts."""
+    found = try_read(attempt.root, *attempt.names, CASTS, INDEX, limit=_TEXT_LIMIT)
+    noted = {}
+    for line in found.data.split(b"\n")[:-1] if found else ():
+        try:
+            one = msgspec.json.decode(line, type=Recorded)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            continue
+        noted[one.file] = one
+    return noted
+
+
+def _with_seeks(command: Command, recordings: Sequence[Recording], end: float) -> Command:
+    """With the second in each recording that ran while the command did; one that began meanwhile from its start.
+
+    What was done on a terminal leads into its own recording only.
+    """
+    seeks = []
+    for number, recording in enumerate(recordings):
+        start = recording.cast.start
+        if command.terminal and command.terminal != recording.terminal:
+            continue
+        last = recording.end or max(start + recording.cast.duration_s, end)
+        has_begun = start <= command.start + command.duration_s or command.terminal
+        if start and command.start and has_begun and command.start <= last:
+            second = min(max(command.start - start, 0.0), recording.cast.duration_s)
+            seeks.append(Seek(number, round(second, 3)))
+    return msgspec.structs.replace(command, seeks=tuple(seeks))
+
+
+def _screens(attempt: AttemptFolder) -> tuple[tuple[Screen, ...], list[str]]:
+    entries = [one for one in try_entries(attempt.root, *attempt.names, "screens") if one.kind == "file"]
+    screens = []
+    for entry in entries[:SCREEN_LIMIT]:
+        found = try_read(attempt.root, *attempt.names, "screens", entry.name, limit=_TEXT_LIMIT)
+        if found:
+            screens.append(
+                Screen(plain(entry.name.rpartition(".")[0] or entry.name), found.text.rstrip("\n"))
+            )
+    more = len(entries) - SCREEN_LIMIT
+    return tuple(screens), [f"{more} more screens are in the folder"] if more > 0 else []
+
+
+def _cast_notes(attempt: AttemptFolder) -> Iterator[str]:
+    """What is in `casts/` and not on the page: recordings that failed before they had a file, links, too many."""
+    entries = try_entries(attempt.root, *attempt.names, CASTS)
+    names = {entry.name for entry in entries}
+    for entry in entries:
+        whole = entry.name.removesuffix(".error")
+        if whole != entry.name and whole not in names:
+            found = try_read(attempt.root, *attempt.names, CASTS, entry.name, limit=_ERROR_LIMIT)
+            yield f"recording {plain(whole)} failed: {found.text.strip() if found else 'nobody knows why'}"
+        elif entry.name.endswith(".cast") and entry.kind != "file":
+            yield f"{plain(entry.name)} is a {entry.kind} and was not opened"
+    if (casts := sum(map(_is_cast, entries))) > CAST_LIMIT:
+        yield f"{casts} recordings: the first {CAST_LIMIT} are shown"
+
+
+def _files(attempt: AttemptFolder) -> tuple[tuple[str, ...], list[str]]:
+    """What else lies in the folder, by name."""
+    names = list(_others(attempt, ()))
+    more = len(names) - FILE_LIMIT
+    notes = [f"{more} more files are in the folder"] if more > 0 else []
+    return tuple(names[:FILE_LIMIT]), notes
+
+
+def _others(attempt: AttemptFolder, below: tuple[str, ...]) -> Iterator[str]:
+    for entry in try_entries(attempt.root, *attempt.names, *below):
+        if not below and (entry.name in _KNOWN or entry.name in (CASTS, "screens")):
+            continue
+        path = plain("/".join((*below, entry.name)))
+        if entry.kind == "folder" and len(below) < 2:
+            yield from _others(attempt, (*below, entry.name))
+        else:
+            yield path if entry.kind == "file" else f"{path} ({entry.kind})"

@@ -1,0 +1,49 @@
+"""Commands from `transcript.txt`, which says less than `transcript.jsonl` and is there when that one is not."""
+
+import re
+
+from msgspec import Struct
+
+from mngr_view.records import Stream
+
+_STREAMS: dict[str, Stream] = {"  ": "stdout", "! ": "stderr"}
+_NO_NEWLINE = "\\ no newline"
+_EXIT = re.compile(r"(-?\d{1,9})(?P<late> timed out)?")
+
+
+class Told(Struct):
+    """One command as the text tells it, its output in lines."""
+
+    command: str
+    comment: str
+    output: list[tuple[Stream, str]]
+    exit_code: int | None = None
+    is_timed_out: bool = False
+
+
+def parse_text(text: str) -> list[Told]:
+    """Every command of a transcript, also of one that broke off; lines that are no transcript are passed over."""
+    found: list[Told] = []
+    comment: list[str] = []
+    for line in text.split("\n"):
+        mark, rest = line[:2], line[2:]
+        if mark == "# ":
+            comment.append(rest)
+        elif mark == "$ ":
+            found.append(Told(rest, "\n".join(comment), []))
+            comment = []
+        elif found:
+            _continue(found[-1], line, mark, rest)
+    return found
+
+
+def _continue(told: Told, line: str, mark: str, rest: str) -> None:
+    if mark == "> " and not told.output:
+        told.command += f"\n{rest}"
+    elif mark in _STREAMS:
+        told.output.append((_STREAMS[mark], f"{rest}\n"))
+    elif line == _NO_NEWLINE and told.output:
+        stream, text = told.output[-1]
+        told.output[-1] = (stream, text[:-1])
+    elif mark == "? " and (code := _EXIT.match(rest)):
+        told.exit_code, told.is_timed_out = int(code[1]), bool(code["late"])
