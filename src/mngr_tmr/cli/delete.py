@@ -1,0 +1,154 @@
+"""`mngr tmr delete`."""
+
+import os
+import sys
+from collections.abc import Iterable
+
+import click
+import msgspec
+from msgspec import Struct
+
+import mngr
+from mngr_tmr.cli.places import Place, find_place
+from mngr_tmr.cli.settings import out_option
+from mngr_tmr.report.lines import printable
+from mngr_tmr.report.read import is_alive
+from mngr_tmr.report.words import times
+from mngr_tmr.run.folder import read_spec
+from mngr_tmr.run.remains import Remains, find_remains, remove
+
+_PARTIAL = 3
+
+
+class Deleted(Struct, frozen=True, omit_defaults=True):
+    """What became of one run that was named."""
+
+    run: str
+    changed: bool
+    agents: tuple[str, ...] = ()
+    branches: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    error: str = ""
+
+
+@click.command("delete")
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+@click.option("--branches", is_flag=True, help="The integrated branch as well.")
+@click.option("-y", "--yes", "-f", "--force", "yes", is_flag=True, help="Do not ask.")
+@click.option("-n", "--dry-run", is_flag=True, help="Only say what would go.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document.")
+@out_option
+@click.pass_context
+def command(
+    context: click.Context,
+    runs: tuple[str, ...],
+    branches: bool,
+    yes: bool,
+    dry_run: bool,
+    as_json: bool,
+    out: str | None,
+) -> int:
+    """Remove runs: their agents, the branches of their tasks, their folders; the integrated branch stays.
+
+    The branches of tasks hold what agents committed; what was integrated is on the integrated branch in commits
+    of its own, which --branches removes too. Asks first on a terminal; elsewhere it needs --yes.
+
+    \b
+    mngr tmr delete nightly --dry-run
+    mngr tmr delete nightly old-one --yes
+    mngr tmr delete nightly --branches --yes
+    """
+    place = find_place(context, out)
+    found, failed = _find(place, runs, all_branches=branches)
+    for remains in found:
+        for line in told(remains):
+            click.echo(printable(line), err=True)
+    done = [Deleted(one.run, False, *_names(one)) for one in found]
+    if found and not dry_run:
+        _confirm(found, yes=yes)
+        done = [_delete(remains, place.manager) for remains in found]
+    for one in done if not as_json else ():
+        click.echo(printable(_line(one, dry_run)))
+    for error in failed:
+        click.echo(printable(f"error: {error.message}"), err=True)
+        click.echo(printable(f"hint: {error.hint}"), err=True)
+    if as_json:
+        errors = [Deleted("", False, error=error.message) for error in failed]
+        click.echo(msgspec.json.encode({"schema": 1, "runs": [*done, *errors]}).decode())
+    return _exit_code(done, failed)
+
+
+def told(remains: Remains) -> Iterable[str]:
+    """Everything that will go and what will stay."""
+    yield f"run {remains.run}: {remains.folder}"
+    yield from (f"  agent {agent.name}, {agent.state}" for agent in remains.agents)
+    yield from (f"  branch {branch.name} at {branch.commit[:12]}" for branch in remains.branches)
+    yield from (f"  stays: branch {branch.name} at {branch.commit[:12]}" for branch in remains.kept)
+
+
+def _find(
+    place: Place, names: tuple[str, ...], *, all_branches: bool
+) -> tuple[list[Remains], list[mngr.MngrError]]:
+    found: dict[str, Remains] = {}
+    failed: list[mngr.MngrError] = []
+    for name in names:
+        try:
+            folder = place.run(name or " ")
+            if is_alive(folder):
+                raise mngr.RefusedError(
+                    f'run "{name}" is going on',
+                    hint="end it first: Ctrl-C where it runs, twice for its agents",
+                )
+            spec = read_spec(folder)
+            found[folder.path] = find_remains(folder, spec, place.manager, all_branches=all_branches)
+        except mngr.MngrError as error:
+            failed.append(error)
+    return list(found.values()), failed
+
+
+def _confirm(found: list[Remains], *, yes: bool) -> None:
+    if yes:
+        return
+    question = f"delete {', '.join(remains.run for remains in found)}?"
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise mngr.RefusedError(f"not done without a word from you: {question}", hint="say --yes")
+    if not click.confirm(question, err=True):
+        raise mngr.RefusedError("nothing was done")
+
+
+def _delete(remains: Remains, manager: mngr.Manager) -> Deleted:
+    try:
+        notes = remove(remains, manager)
+    except (mngr.MngrError, OSError) as error:
+        return Deleted(remains.run, False, error=f"not all of it could be removed: {error}")
+    return Deleted(remains.run, not os.path.exists(remains.folder), *_names(remains), notes)
+
+
+def _names(remains: Remains) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    return (
+        tuple(agent.name for agent in remains.agents),
+        tuple(branch.name for branch in remains.branches),
+        tuple(branch.name for branch in remains.kept),
+    )
+
+
+def _line(one: Deleted, dry_run: bool) -> str:
+    if one.error:
+        return f"{one.run}: {one.error}"
+    verb = "would delete" if dry_run else "deleted"
+    notes = "".join(f"; {note}" for note in one.notes)
+    return f"{verb} {one.run}: {times(len(one.agents), 'agent')}, {_branches(len(one.branches))}{notes}"
+
+
+def _exit_code(done: list[Deleted], failed: list[mngr.MngrError]) -> int:
+    broken = [one for one in done if one.error]
+    if not failed and not broken:
+        return 0
+    if len(broken) == len(done):
+        return int(failed[0].exit_code) if failed else 1
+    return _PARTIAL
+
+
+def _branches(count: int) -> str:
+    return "1 branch" if count == 1 else f"{count} branches"

@@ -1,0 +1,82 @@
+"""`mngr tmr integrate`."""
+
+import sys
+from typing import Any
+
+import click
+from msgspec.structs import replace
+
+from mngr_tmr.cli.finish import finish, progress_of, show
+from mngr_tmr.cli.places import Place, find_place
+from mngr_tmr.cli.settings import changed_knobs, out_option, secrets_of, settings
+from mngr_tmr.report.report import write_report
+from mngr_tmr.run.folder import RunFolder
+from mngr_tmr.run.piped import make_piped_run, read_lines
+from mngr_tmr.run.records import Records
+from mngr_tmr.run.reduce import integrate_run
+from mngr_tmr.run.start import run_tasks
+
+_PARTIAL = 3
+_FINE = (0, 8)
+
+
+@click.command("integrate")
+@click.argument("run", required=False, default="")
+@click.option(
+    "--results",
+    metavar="DIR",
+    default="results",
+    show_default=True,
+    help="With -: where mngr pull - --outbox put the results.",
+)
+@click.option(
+    "--integrator",
+    type=click.Choice(["auto", "mechanical", "agent"]),
+    help="Who builds it (default: as in the run).",
+)
+@click.option("--integrator-env", metavar="K[=V]", multiple=True, help="A variable for the integrator alone.")
+@click.option("--push", is_flag=True, default=None, help="Push the branch and open a pull request with gh.")
+@out_option
+@click.pass_context
+def command(context: click.Context, /, run: str, results: str, out: str | None, **flags: Any) -> int:
+    """Build the branch of a run again from its stored results; the same results give the same commits.
+
+    With - as the run, it is made from a pipe that began with mngr tmr collect: results and commits come home,
+    agents that still run are stopped, tests are verified, and everything is integrated and reported as usual.
+
+    \b
+    mngr tmr integrate
+    mngr tmr integrate nightly --integrator mechanical
+    mngr tmr collect tests/e2e | mngr create - --type claude --max-running 20 | mngr wait - |
+        mngr pull - --outbox --to results | mngr stop - | mngr tmr integrate -
+    """
+    place = find_place(context, out)
+    said = settings(place.manager, flags)
+    if run == "-":
+        return _from_pipe(place, results, flags)
+    return _again(place, place.run(run), said)
+
+
+def _again(place: Place, folder: RunFolder, said: dict[str, Any]) -> int:
+    knobs = changed_knobs(Records(folder).spec.knobs, said)
+    integrate_run(folder, manager=place.manager, secrets=secrets_of(said, knobs), knobs=knobs)
+    reported = write_report(folder)
+    show(reported)
+    return reported.exit_code
+
+
+def _from_pipe(place: Place, results: str, flags: dict[str, Any]) -> int:
+    """The end of a pipe; a test that did not get here makes the exit code that of a partial run."""
+    arrivals = read_lines(sys.stdin.buffer.read())
+    progress = progress_of("human")
+    for problem in arrivals.problems:
+        progress.say(f"warning: {problem}")
+    flags = {key: value for key, value in flags.items() if value not in (None, ())}
+    spec = replace(arrivals.spec, knobs=changed_knobs(arrivals.spec.knobs, flags))
+    secrets = secrets_of(settings(place.manager, flags), spec.knobs)
+    folder = make_piped_run(
+        place.runs, replace(arrivals, spec=spec), results, manager=place.manager, env=secrets.tests
+    )
+    state = run_tasks(folder, manager=place.manager, env=secrets.tests, observe=progress, tell=progress.say)
+    code = finish(folder, state, place.manager, progress, secrets)
+    return _PARTIAL if arrivals.problems and code in _FINE else code

@@ -1,0 +1,47 @@
+"""`mngr tmr plan`."""
+
+from typing import Any
+
+import click
+import msgspec
+
+from mngr_tmr.cli.places import find_place
+from mngr_tmr.cli.run import make_spec
+from mngr_tmr.cli.settings import settings, with_knobs
+from mngr_tmr.model.run import RunSpec
+from mngr_tmr.model.task import agent_of
+from mngr_tmr.run.progress import clock
+
+
+@click.command("plan")
+@click.argument("paths", nargs=-1)
+@with_knobs
+@click.option("--base", metavar="REF", help="The commit to start from (default: HEAD).")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document.")
+@click.pass_context
+def command(context: click.Context, /, paths: tuple[str, ...], as_json: bool, **flags: Any) -> int:
+    """What a run would do: the tests in the order they start, their agents, how long it may take. Launches nothing.
+
+    \b
+    mngr tmr plan tests/e2e
+    mngr tmr plan tests/e2e --slots 4 -- -k create
+    """
+    place = find_place(context)
+    spec, why = make_spec(place, paths, settings(place.manager, flags))
+    if as_json:
+        click.echo(msgspec.json.encode({"schema": 1, "slots": why, **msgspec.to_builtins(spec)}).decode())
+        return 0
+    for task in sorted(spec.tasks, key=lambda task: -task.expected_s):
+        click.echo(f"{agent_of(spec.id, task.slug)}  {task.node_id}")
+    click.echo(f"{len(spec.tasks)} tests at {spec.base[:12]}, {why}; {estimate(spec)}")
+    return 0
+
+
+def estimate(spec: RunSpec) -> str:
+    """How long it may take, as far as past runs tell."""
+    known = [task.expected_s for task in spec.tasks if task.expected_s]
+    longest = clock(spec.knobs.timeout_s * -(-len(spec.tasks) // spec.knobs.slots))
+    if not known:
+        return f"no past run to tell how long; at most {longest} and verification"
+    likely = sum(known) / len(known) * len(spec.tasks) / spec.knobs.slots
+    return f"about {clock(likely)} by past runs, at most {longest}, and verification"

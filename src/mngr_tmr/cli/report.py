@@ -1,0 +1,100 @@
+"""`mngr tmr report`."""
+
+import os
+import sys
+import webbrowser
+
+import click
+import msgspec
+
+import mngr
+from mngr_tmr.cli.finish import show
+from mngr_tmr.cli.places import find_place
+from mngr_tmr.cli.settings import out_option
+from mngr_tmr.report.report import write_report
+from mngr_tmr.report.source import TmrSource
+from mngr_tmr.report.summary import make_summary
+from mngr_tmr.run.folder import RunFolder
+from mngr_view.chunks import encode
+from mngr_view.errors import ViewError
+from mngr_view.page import page_parts, write_page
+from mngr_view.server import serve
+
+
+@click.command("report")
+@click.argument("run", required=False, default="")
+@click.option("--serve", "serves", is_flag=True, help="Serve the page to this machine, live, until Ctrl-C.")
+@click.option("--html", metavar="FILE", help="Write the page to this file, and nothing else; - is stdout.")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="Serve on this port.")
+@click.option("--no-open", is_flag=True, help="Print the address and open no browser.")
+@click.option("--json", "as_json", is_flag=True, help="Print summary.json.")
+@out_option
+@click.pass_context
+def command(
+    context: click.Context,
+    run: str,
+    serves: bool,
+    html: str | None,
+    port: int,
+    no_open: bool,
+    as_json: bool,
+    out: str | None,
+) -> int:
+    """Write a run's page, summary.json and junit.xml again from its folder, at any moment; without RUN the newest.
+
+    With --serve the page is live: it changes while the run goes on. With --html it is one file that opens
+    anywhere, without a network.
+
+    \b
+    mngr tmr report
+    mngr tmr report nightly --serve
+    mngr tmr report nightly --html report.html
+    """
+    folder = find_place(context, out).run(run)
+    try:
+        if serves:
+            source = TmrSource(folder)
+            source.index()
+            serve(source, port=port, on_ready=lambda url: _show_address(url, opens=not no_open))
+        elif html:
+            _write_page(folder, html)
+        else:
+            _write_all(folder, as_json)
+    except ViewError as error:
+        raise mngr.MngrError(error.message, hint=error.hint) from error
+    return 0
+
+
+def _write_all(folder: RunFolder, as_json: bool) -> None:
+    reported = write_report(folder)
+    if as_json:
+        data = encode(make_summary(reported.contents, folder))
+        click.echo(msgspec.json.format(data, indent=2).decode())
+    else:
+        show(reported)
+
+
+def _write_page(folder: RunFolder, file: str) -> None:
+    source = TmrSource(folder)
+    index = source.index()
+    if file == "-":
+        sys.stdout.buffer.writelines(page_parts(index, source.chunks()))
+        sys.stdout.buffer.flush()
+        return
+    write_page(file, index, source.chunks())
+    click.echo(file)
+
+
+def _show_address(url: str, *, opens: bool) -> None:
+    click.echo(url)
+    sys.stdout.flush()
+    click.echo("for browsers of this machine, until Ctrl-C", err=True)
+    if opens and sys.stdout.isatty() and _has_browser():
+        webbrowser.open(url)
+
+
+def _has_browser() -> bool:
+    """Whether there is a browser with a window; one that would take over this terminal is none."""
+    if sys.platform == "darwin":
+        return True
+    return any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"))

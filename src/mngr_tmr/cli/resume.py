@@ -1,0 +1,66 @@
+"""`mngr tmr resume`."""
+
+from typing import Any
+
+import click
+import msgspec
+
+from mngr_tmr.cli.finish import finish, progress_of
+from mngr_tmr.cli.places import find_place
+from mngr_tmr.cli.settings import changed_knobs, format_option, out_option, secrets_of, settings, with_knobs
+from mngr_tmr.model.run import Knobs
+from mngr_tmr.report.reporter import Reporter
+from mngr_tmr.run.records import Records
+from mngr_tmr.run.start import run_tasks
+
+
+@click.command("resume")
+@click.argument("run", required=False, default="")
+@with_knobs
+@click.option("--retry", is_flag=True, help="Also try again what was lost to infrastructure.")
+@out_option
+@format_option
+@click.pass_context
+def command(context: click.Context, /, run: str, retry: bool, form: str, **flags: Any) -> int:
+    """Go on with a run: finished tests stay finished, running agents are found again, the rest is launched.
+
+    Options change what is left, and what changed is said; without RUN the newest one is meant.
+
+    \b
+    mngr tmr resume
+    mngr tmr resume nightly --slots 4 --timeout 30m
+    mngr tmr resume nightly --retry
+    """
+    place = find_place(context, flags.pop("out"))
+    folder = place.run(run)
+    records = Records(folder)
+    said = {key: value for key, value in flags.items() if value not in (None, (), "")}
+    before, after = records.state.knobs, changed_knobs(records.state.knobs, said)
+    progress = progress_of(form)
+    for line in differences(before, after):
+        progress.say(line)
+    again = [record.task.slug for record in records.tasks() if retry and record.end == "failed"]
+    said = {**settings(place.manager, {}), **said}
+    secrets = secrets_of(said, after)
+    with Reporter(folder, observe=progress) as observe:
+        state = run_tasks(
+            folder,
+            manager=place.manager,
+            env=secrets.tests,
+            observe=observe,
+            resume={"knobs": _changed(before, after), "again": again},
+            tell=progress.say,
+        )
+    return finish(folder, state, place.manager, progress, secrets)
+
+
+def differences(before: Knobs, after: Knobs) -> list[str]:
+    """What a person should know about the knobs that were changed."""
+    return [
+        f"{name}: {getattr(before, name)!r} → {value!r}" for name, value in _changed(before, after).items()
+    ]
+
+
+def _changed(before: Knobs, after: Knobs) -> dict[str, Any]:
+    old, new = msgspec.to_builtins(before), msgspec.to_builtins(after)
+    return {name: new[name] for name in new if new[name] != old[name]}

@@ -1,0 +1,138 @@
+"""`mngr tmr run`."""
+
+import os
+import secrets
+import shlex
+import sys
+import time
+from importlib.util import find_spec
+from typing import Any
+
+import click
+import msgspec
+
+import mngr
+from mngr_tmr.cli.finish import finish, progress_of
+from mngr_tmr.cli.places import Place, find_place
+from mngr_tmr.cli.settings import (
+    environment,
+    format_option,
+    knobs_of,
+    out_option,
+    secrets_of,
+    settings,
+    with_knobs,
+)
+from mngr_tmr.collect.collect import collect
+from mngr_tmr.model.run import Knobs, RunSpec
+from mngr_tmr.report.reporter import Reporter
+from mngr_tmr.run.folder import make_folder
+from mngr_tmr.run.history import with_expected
+from mngr_tmr.run.start import run_tasks
+
+
+@click.command("run")
+@click.argument("paths", nargs=-1)
+@with_knobs
+@click.option("--base", metavar="REF", help="The commit to start from (default: HEAD).")
+@click.option("--name", metavar="NAME", help="The run's name (default: from the time).")
+@out_option
+@format_option
+@click.option("--dry-run", is_flag=True, help="Collect and show the plan; launch nothing.")
+@click.pass_context
+def command(context: click.Context, /, paths: tuple[str, ...], form: str, dry_run: bool, **flags: Any) -> int:
+    """Collect tests, launch an agent for each, integrate what they did, write the page.
+
+    What stands after -- goes to pytest as it is. Exit codes: 0 clean, 8 findings to review, 3 some tasks were lost to
+    infrastructure, 1 no result.
+
+    \b
+    mngr tmr run tests/e2e
+    mngr tmr run tests/e2e --type claude --slots 20 -- -k create
+    mngr tmr run tests/e2e --provider docker --setup 'pip install -e .'
+    """
+    place = find_place(context, flags["out"])
+    said = settings(place.manager, flags)
+    spec, why = make_spec(place, paths, said)
+    progress = progress_of(form)
+    progress.say(f"run {spec.id}: {len(spec.tasks)} tests at {spec.base[:12]}, {why}")
+    if dry_run:
+        for task in spec.tasks:
+            click.echo(task.node_id)
+        return 0
+    secrets = secrets_of(said, spec.knobs)
+    folder = make_folder(place.runs, spec)
+    with Reporter(folder, observe=progress) as observe:
+        state = run_tasks(
+            folder, manager=place.manager, env=secrets.tests, observe=observe, tell=progress.say
+        )
+    return finish(folder, state, place.manager, progress, secrets)
+
+
+def make_spec(place: Place, paths: tuple[str, ...], said: dict[str, Any]) -> tuple[RunSpec, str]:
+    """What the run will do: the base commit, and the tests that pytest collects there."""
+    knobs, why = knobs_of(said)
+    spec = RunSpec(
+        _name(said),
+        place.repo,
+        _commit(place.repo, str(said.get("base", "HEAD"))),
+        time.time(),
+        (),
+        _pytest(said, knobs),
+        paths or _paths(said),
+        _tutorial(place, said),
+        knobs,
+        folder=_folder(place),
+    )
+    env = environment(said, "env", knobs.env_names)
+    collected = collect(spec, env=env, manager=place.manager)
+    if collected.wrong_code:
+        raise mngr.RefusedError(
+            f"wrong code under test: {collected.wrong_code}",
+            hint="let every copy use its own code, for example: --setup 'pip install -e .'",
+        )
+    return msgspec.structs.replace(spec, tasks=with_expected(place.runs, collected.tasks)), why
+
+
+def _name(said: dict[str, Any]) -> str:
+    name = str(said.get("name") or f"{time.strftime('%m%d-%H%M%S')}-{secrets.token_hex(1)}")
+    if not name.replace("-", "").replace("_", "").isalnum() or not name.isascii() or len(name) > 30:
+        raise mngr.UsageError(
+            f"a run cannot be called {name!r}",
+            hint="letters, digits, - and _, at most 30: it is in branch names",
+        )
+    return name
+
+
+def _pytest(said: dict[str, Any], knobs: Knobs) -> tuple[str, ...]:
+    """How pytest is started: as configured, else by this very interpreter where that has it and runs are here."""
+    if chosen := said.get("pytest"):
+        return tuple(shlex.split(chosen)) if isinstance(chosen, str) else tuple(chosen)
+    is_here = knobs.provider in ("", "local") and find_spec("pytest") is not None
+    return (sys.executable if is_here else "python3", "-m", "pytest")
+
+
+def _paths(said: dict[str, Any]) -> tuple[str, ...]:
+    paths = said.get("paths", ())
+    return (paths,) if isinstance(paths, str) else tuple(paths)
+
+
+def _tutorial(place: Place, said: dict[str, Any]) -> str:
+    """The tutorial whose blocks the tests cite, relative to the repository; empty when there is none."""
+    section = place.manager.config.section("tutorial")
+    path = str(said.get("tutorial") or section.get("tutorial") or "tutorial.sh")
+    return path if os.path.isfile(os.path.join(place.repo, path)) else ""
+
+
+def _folder(place: Place) -> str:
+    """Where in the repository we are: pytest runs there in every copy, so that paths mean what they mean here."""
+    here = os.path.relpath(os.path.realpath(place.manager.cwd), os.path.realpath(place.repo))
+    return "" if here == "." else here
+
+
+def _commit(repo: str, ref: str) -> str:
+    done = mngr.run_program(["git", "-C", repo, "rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}"])
+    if done.code:
+        hint = "commit something first" if ref == "HEAD" else "see: git log --oneline"
+        raise mngr.UsageError(f'"{ref}" is no commit of {repo}', hint=hint)
+    return done.text.strip()

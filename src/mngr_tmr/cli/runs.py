@@ -1,0 +1,117 @@
+"""`mngr tmr runs`."""
+
+import os
+from time import localtime, strftime
+from typing import Any
+
+import click
+import msgspec
+from msgspec import Struct
+
+import mngr
+from mngr_tmr.cli.places import Place, find_place
+from mngr_tmr.cli.settings import out_option
+from mngr_tmr.report.contents import make_contents
+from mngr_tmr.report.lines import printable
+from mngr_tmr.report.read import is_alive, read_run
+from mngr_tmr.report.sections import SECTIONS, Name
+from mngr_tmr.report.summary import Summary, make_summary
+from mngr_tmr.run.folder import RunFolder, run_names
+
+
+class RunRow(Struct, frozen=True):
+    """One run; `problem` says why nothing more is known of it."""
+
+    run: str
+    path: str
+    created_at: float = 0.0
+    state: str = ""
+    tests: int = 0
+    counts: dict[str, int] = {}
+    exit_code: int | None = None
+    branch: str = ""
+    problem: str = ""
+
+
+@click.command("runs")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document.")
+@out_option
+@click.pass_context
+def command(context: click.Context, as_json: bool, out: str | None) -> int:
+    """Every run of this repository, the newest first: when, how many tests, how they ended, its branch.
+
+    \b
+    mngr tmr runs
+    mngr tmr runs --json
+    """
+    place = find_place(context, out)
+    rows = [row_of(folder) for folder in _folders(place)]
+    if as_json:
+        document: dict[str, Any] = {"schema": 1, "runs": rows}
+        click.echo(msgspec.json.encode(document).decode())
+        return 0
+    if not rows:
+        click.echo(f"no runs in {place.runs}: mngr tmr run tests/e2e starts one", err=True)
+    width = max((len(row.run) for row in rows), default=0)
+    for row in rows:
+        click.echo(printable(f"{row.run:<{width}}  {_words(row)}"))
+    return 0
+
+
+def row_of(folder: RunFolder) -> RunRow:
+    """From its summary where that is newer than everything it tells of, else from the whole folder."""
+    name = os.path.basename(folder.path)
+    try:
+        summary = _summary(folder) or make_summary(make_contents(read_run(folder)), folder)
+    except (mngr.MngrError, OSError) as error:
+        return RunRow(name, folder.path, problem=str(error))
+    branch = summary.branch
+    return RunRow(
+        name,
+        folder.path,
+        summary.created_at,
+        summary.state,
+        summary.collected,
+        summary.counts,
+        summary.exit_code,
+        branch.name if branch and branch.tip != summary.base else "",
+    )
+
+
+def _folders(place: Place) -> list[RunFolder]:
+    return [RunFolder(os.path.join(place.runs, name)) for name in reversed(run_names(place.runs))]
+
+
+def _summary(folder: RunFolder) -> Summary | None:
+    """The stored summary, unless the run goes on or something came after it."""
+    if is_alive(folder):
+        return None
+    try:
+        written = os.stat(folder.summary).st_mtime_ns
+        with open(folder.summary, "rb") as file:
+            summary = msgspec.json.decode(file.read(), type=Summary)
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+        return None
+    later = any(_changed_ns(path) > written for path in (folder.journal, folder.integration, folder.base))
+    return None if later or summary.state == "running" else summary
+
+
+def _changed_ns(path: str) -> int:
+    try:
+        return os.stat(path).st_mtime_ns
+    except OSError:
+        return 0
+
+
+def _words(row: RunRow) -> str:
+    if row.problem:
+        return row.problem
+    when = strftime("%Y-%m-%d %H:%M", localtime(row.created_at))
+    ended = ", ".join(f"{count} {_title(name)}" for name, count in row.counts.items())
+    state = "" if row.state == "finished" else f" ({row.state})"
+    return f"{when}  {row.tests:>4} tests{state}: {ended}{f'  {row.branch}' if row.branch else ''}"
+
+
+def _title(name: str) -> str:
+    known: dict[str, Name] = {one: one for one in SECTIONS}
+    return SECTIONS[known[name]].title.lower() if name in known else name

@@ -1,0 +1,162 @@
+"""What a run is asked for: flags over the config's `[tmr]` over what is usual."""
+
+import os
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from typing import Any, TypeVar
+
+import click
+import msgspec
+
+import mngr
+from mngr_tmr.model.run import Knobs
+from mngr_tmr.run.reduce import Secrets
+from mngr_tmr.run.slots import default_slots, default_verifiers
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_TIMES = ("timeout", "grace", "idle", "silence")
+_LISTS = ("args", "implementation", "integrator_args")
+_RUN_KEYS = (
+    "base",
+    "name",
+    "out",
+    "pytest",
+    "tutorial",
+    "paths",
+    "programs",
+    "env",
+    "integrator_env",
+    "labels",
+)
+_KNOB_KEYS = tuple(name for name in Knobs.__struct_fields__ if not name.endswith(("_s", "_names")))
+KEYS = tuple(sorted({*_TIMES, *_RUN_KEYS, *_KNOB_KEYS}))
+
+
+def with_knobs(function: F) -> F:
+    """The options that a run and its resumption share."""
+    for option in reversed(_OPTIONS):
+        function = option(function)
+    return function
+
+
+_OPTIONS = (
+    click.option("--type", "type", metavar="TYPE", help="The agents' type (default: claude)."),
+    click.option(
+        "--arg", "args", multiple=True, help="An argument for it; {test}, {slug}, {file} are filled in."
+    ),
+    click.option("--provider", metavar="NAME", help="Where the agents run (default: here)."),
+    click.option(
+        "--slots", type=click.IntRange(1), help="How many at once (default: from cores and memory)."
+    ),
+    click.option("--timeout", metavar="TIME", help="How long an agent may work (default: 1h)."),
+    click.option(
+        "--setup", metavar="CMD", help="Run once in every working copy, such as an editable install."
+    ),
+    click.option(
+        "--transfer", type=click.Choice(["mirror", "worktree"]), help="How copies are made (default: mirror)."
+    ),
+    click.option(
+        "--integrator",
+        type=click.Choice(["auto", "mechanical", "agent"]),
+        help="Who builds the branch (default: auto, an agent only for conflicts).",
+    ),
+    click.option("--lint", metavar="CMD", help="A gate for the integrated branch."),
+    click.option("--suite", metavar="CMD", help="The last gate: the whole suite."),
+    click.option("--implementation", metavar="GLOB", multiple=True, help="Which paths are implementation."),
+    click.option("--prompt", metavar="FILE", help="A template that extends the testing agents' prompt."),
+    click.option("--env", metavar="K[=V]", multiple=True, help="A variable for the testing agents."),
+    click.option("--integrator-env", metavar="K[=V]", multiple=True, help="One for the integrator alone."),
+    click.option("--label", "labels", metavar="K=V", multiple=True, help="A label for every agent."),
+    click.option("--keep", is_flag=True, default=None, help="Leave the agents running at the end."),
+    click.option(
+        "--push", is_flag=True, default=None, help="Push the branch and open a pull request with gh."
+    ),
+)
+
+
+out_option = click.option("--out", metavar="DIR", help="Where runs are kept (default: .mngr/tmr).")
+format_option = click.option(
+    "--format",
+    "form",
+    type=click.Choice(["human", "jsonl"]),
+    default="human",
+    help="jsonl: every step as a line of JSON on stdout.",
+)
+
+
+def settings(manager: mngr.Manager, flags: Mapping[str, Any]) -> dict[str, Any]:
+    """All keys that anyone said something about; flags win over the config."""
+    section = manager.config.section("tmr")
+    for key in section:
+        if key not in KEYS:
+            near = get_close_matches(key, KEYS, n=1)
+            raise mngr.UsageError(
+                f'unknown key "tmr.{key}"',
+                hint=f'did you mean "tmr.{near[0]}"?' if near else "see: mngr tmr run --help",
+            )
+    said = {key: value for key, value in flags.items() if value not in (None, (), "")}
+    return {**section, **said}
+
+
+def knobs_of(said: Mapping[str, Any]) -> tuple[Knobs, str]:
+    """The knobs of a new run, and in words where its number of slots comes from."""
+    knobs = changed_knobs(Knobs(), said)
+    why = f"{knobs.slots} slots, as asked"
+    if not knobs.slots:
+        slots, why = default_slots(knobs.provider)
+        knobs = msgspec.structs.replace(knobs, slots=slots)
+    return msgspec.structs.replace(knobs, verifiers=knobs.verifiers or default_verifiers()), why
+
+
+def changed_knobs(knobs: Knobs, said: Mapping[str, Any]) -> Knobs:
+    """The knobs with everything that was said put in; a wrong value is a usage error that names it."""
+    fields: dict[str, Any] = {key: said[key] for key in _KNOB_KEYS if key in said}
+    fields |= {f"{key}_s": mngr.parse_duration(str(said[key])) for key in _TIMES if key in said}
+    fields |= {key: _list(fields[key]) for key in _LISTS if key in fields}
+    if "labels" in fields:
+        fields["labels"] = _pairs(fields["labels"])
+    for key, names in (("env", "env_names"), ("integrator_env", "integrator_env_names")):
+        if key in said:
+            fields[names] = tuple(_pairs(said[key]))
+    try:
+        return msgspec.convert({**msgspec.to_builtins(knobs), **fields}, Knobs)
+    except msgspec.ValidationError as error:
+        raise mngr.UsageError(f"tmr cannot take this: {error}", hint="see: mngr tmr run --help") from None
+
+
+def secrets_of(said: Mapping[str, Any], knobs: Knobs) -> Secrets:
+    return Secrets(
+        environment(said, "env", knobs.env_names),
+        environment(said, "integrator_env", knobs.integrator_env_names),
+    )
+
+
+def environment(said: Mapping[str, Any], key: str, names: tuple[str, ...]) -> dict[str, str]:
+    """The values of the variables that agents get: as given, else from our own environment; never written down."""
+    given = _pairs(said.get(key, ()))
+    found: dict[str, str] = {}
+    for name in names:
+        value = given.get(name)
+        value = os.environ.get(name) if value is None else value
+        if value is None:
+            raise mngr.UsageError(
+                f"the variable {name} has no value", hint=f"--env {name}=VALUE, or export it"
+            )
+        found[name] = value
+    return found
+
+
+def _list(value: Any) -> list[Any]:
+    return [value] if isinstance(value, str) else list(value)
+
+
+def _pairs(value: Any) -> dict[str, str | None]:
+    """`K=V` words, or a table; a name without a value stands for our own variable of that name."""
+    if isinstance(value, Mapping):
+        return {str(key): str(one) for key, one in value.items()}
+    pairs: dict[str, str | None] = {}
+    for word in _list(value):
+        name, equals, text = str(word).partition("=")
+        pairs[name] = text if equals else None
+    return pairs

@@ -1,0 +1,59 @@
+"""`mngr tmr status`."""
+
+import os
+import sys
+import time
+
+import click
+
+from mngr_tmr.cli.places import find_place
+from mngr_tmr.cli.settings import out_option
+from mngr_tmr.report.source import TmrSource
+from mngr_tmr.report.status import Status, make_status, status_lines
+from mngr_view.chunks import encode
+
+_EVERY_S = 1.0
+
+
+@click.command("status")
+@click.argument("run", required=False, default="")
+@click.option(
+    "--json", "as_json", is_flag=True, help="One JSON document, with --watch one line whenever it changes."
+)
+@click.option("-w", "--watch", is_flag=True, help="Go on showing it until the run is over.")
+@out_option
+@click.pass_context
+def command(context: click.Context, run: str, as_json: bool, watch: bool, out: str | None) -> int:
+    """How a run stands: counts, slots, what is slowest and how to attach to it, causes so far; without RUN the newest.
+
+    \b
+    mngr tmr status
+    mngr tmr status nightly --json
+    mngr tmr status --watch
+    """
+    source = TmrSource(find_place(context, out).run(run))
+    status, lines = _look(source)
+    _show(status, lines, as_json=as_json, redraws=watch)
+    while watch and status.state == "running":
+        before = source.version()
+        time.sleep(_EVERY_S)
+        status, lines = _look(source)
+        if sys.stdout.isatty() or source.version() != before:
+            _show(status, lines, as_json=as_json, redraws=True)
+    return 0
+
+
+def _look(source: TmrSource) -> tuple[Status, tuple[str, ...]]:
+    contents = source.contents()
+    page = source.folder.report
+    status = make_status(contents, page if os.path.exists(page) else "", time.time())
+    return status, status_lines(contents, status)
+
+
+def _show(status: Status, lines: tuple[str, ...], *, as_json: bool, redraws: bool) -> None:
+    if as_json:
+        click.echo(encode(status).decode())
+    else:
+        start = "\x1b[H\x1b[2J" if redraws and sys.stdout.isatty() else ""
+        click.echo(start + "\n".join(lines))
+    sys.stdout.flush()

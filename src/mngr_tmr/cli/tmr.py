@@ -1,0 +1,64 @@
+"""`mngr tmr`: finds the command that was meant and imports that one only."""
+
+from difflib import get_close_matches
+from importlib import import_module
+
+import click
+
+import mngr
+
+COMMANDS = {
+    "run": "collect tests, an agent for each, one branch and one page back",
+    "resume": "go on with a run that was interrupted",
+    "status": "how a run stands",
+    "runs": "every run of this repository",
+    "plan": "what a run would do",
+    "collect": "the tests as JSON lines, for a pipe of verbs",
+    "verify": "run a task's test again in a fresh copy",
+    "integrate": "build the branch again from stored results",
+    "report": "write the page again, or serve it live",
+    "delete": "remove a run, its agents and its branches",
+}
+
+
+class Group(click.Group):
+    """Commands by name, each in a file of its own."""
+
+    def list_commands(self, _: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, _: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        found: click.Command = import_module(f"mngr_tmr.cli.{cmd_name}").command
+        return found
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] not in COMMANDS:
+            near = get_close_matches(args[0], COMMANDS, n=1)
+            hint = f'did you mean "mngr tmr {near[0]}"?' if near else "see: mngr tmr --help"
+            raise mngr.UsageError(f'no command "tmr {args[0]}"', hint=hint)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, _: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(
+    "tmr", cls=Group, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]}
+)
+@click.pass_context
+def command(context: click.Context) -> None:
+    """Test map-reduce: an agent per test, one linear branch back.
+
+    \b
+    mngr tmr run tests/e2e
+    mngr tmr run tests/e2e --type claude --slots 20 -- -k create
+    mngr tmr resume
+    mngr tmr report --serve
+    """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())

@@ -1,0 +1,44 @@
+"""The tutorial blocks that tests cite, read from the base commit without a checkout."""
+
+import os
+from collections.abc import Iterable
+
+import mngr
+from mngr_e2e.tutorial.citations import read_tests
+from mngr_tmr.model.run import RunSpec
+from mngr_tmr.model.task import Task
+
+_DEADLINE_S = 120.0
+
+
+def cited_blocks(run: RunSpec, tasks: Iterable[Task]) -> dict[str, tuple[str, ...]]:
+    """The texts of the blocks that each test cites, by node id."""
+    wanted = tuple(tasks)
+    texts: dict[str, tuple[str, ...]] = {}
+    for path, source in sources(run.repo, run.base, {task.file for task in wanted}).items():
+        for case in read_tests(source, path).cases:
+            texts[case.node_id] = tuple(citation.text for citation in case.citations)
+    return {task.node_id: texts.get(function_of(task.node_id, task.file), ()) for task in wanted}
+
+
+def function_of(node_id: str, file: str) -> str:
+    """A node id without its parameters, with the file named from the top of the repository."""
+    return file + "".join(node_id.partition("::")[1:]).partition("[")[0]
+
+
+def sources(repo: str, commit: str, paths: Iterable[str]) -> dict[str, bytes]:
+    """The contents of files at a commit; what is not there is left out."""
+    names = sorted(path for path in paths if "\n" not in path)
+    asked = b"".join(os.fsencode(f"{commit}:{name}\n") for name in names)
+    argv = ("git", "-C", repo, "cat-file", "--batch")
+    said = mngr.run_program(argv, stdin=asked, timeout_s=_DEADLINE_S).check("cannot read the tests").stdout
+    found, at = {}, 0
+    for name in names:
+        end = said.index(b"\n", at)
+        words = said[at:end].split()
+        at = end + 1
+        if words[-1] != b"missing":
+            size = int(words[-1])
+            found[name] = said[at : at + size]
+            at += size + 1
+    return found

@@ -1,0 +1,98 @@
+"""The tests of a run: real node ids, from pytest, in a checkout of the base commit."""
+
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+import mngr
+from mngr_tmr.collect.citations import cited_blocks
+from mngr_tmr.collect.uncommitted import refuse_uncommitted
+from mngr_tmr.copies.copies import Copies
+from mngr_tmr.copies.copy import Ask, Ran
+from mngr_tmr.copies.facts import Found
+from mngr_tmr.model.run import RunSpec
+from mngr_tmr.model.slug import slug
+from mngr_tmr.model.task import Task, make_task
+
+_SHOWN = 20_000
+
+
+class Collected(Struct, frozen=True):
+    """What pytest found. `wrong_code` names code under test that is not the copy's own; empty when all is."""
+
+    tasks: tuple[Task, ...]
+    command: tuple[str, ...]
+    deselected: tuple[str, ...] = ()
+    wrong_code: str = ""
+
+
+def collect(
+    run: RunSpec,
+    copies: Copies | None = None,
+    *,
+    env: Mapping[str, str] | None = None,
+    manager: mngr.Manager | None = None,
+) -> Collected:
+    """Collects what `run.pytest_args` select at the base commit, or raises with pytest's own words.
+
+    With `copies` the copy stays open for whoever owns them; without, nothing is left. `env` is for the copy.
+    """
+    refuse_uncommitted(run)
+    flags = ("--collect-only", "-q", *run.pytest_args)
+    command = (*run.pytest, *flags)
+    with ExitStack() as stack:
+        copies = copies or stack.enter_context(Copies(run, env, manager))
+        ran = copies.at(run.base).pytest(flags, Ask(), run.knobs.verify_deadline_s)
+    _refuse(ran, command)
+    chosen = [test for test in ran.facts.tests if not test.deselected]
+    deselected = tuple(test.node_id for test in ran.facts.tests if test.deselected)
+    return Collected(_tasks(run, chosen), command, deselected, ran.facts.wrong_code)
+
+
+def unique_tasks(tests: Iterable[Found]) -> tuple[Task, ...]:
+    """A task per test; the same tests get the same names in every run, and no two share one."""
+    tasks: dict[str, Task] = {}
+    for test in tests:
+        task = make_task(test.node_id, file=test.file, line=test.line)
+        number = 2
+        while task.slug in tasks:
+            task = replace(task, slug=slug(f"{test.node_id}#{number}"))
+            number += 1
+        tasks[task.slug] = task
+    return tuple(tasks.values())
+
+
+def _tasks(run: RunSpec, tests: Sequence[Found]) -> tuple[Task, ...]:
+    tasks = unique_tasks(tests)
+    if not run.tutorial:
+        return tasks
+    blocks = cited_blocks(run, tasks)
+    return tuple(replace(task, blocks=blocks.get(task.node_id, ())) for task in tasks)
+
+
+def _refuse(ran: Ran, command: Sequence[str]) -> None:
+    """Stops before any agent is launched when the selection is broken or empty."""
+    problem = _problem(ran)
+    if problem:
+        raise mngr.MngrError(
+            f"{problem}\n{ran.output.strip()[-_SHOWN:]}",
+            hint=f"see it by hand, on a clean checkout: {shlex.join(command)}",
+        )
+
+
+def _problem(ran: Ran) -> str:
+    if ran.timed_out:
+        return "pytest did not finish collecting in time"
+    if ran.facts.broken:
+        names = ", ".join(one.node_id or "the session" for one in ran.facts.broken)
+        return f"pytest could not collect {names}"
+    if ran.facts.unreadable:
+        return f"{ran.facts.unreadable} tests have names that are no text"
+    if ran.code not in (0, 5) or not ran.facts.has_ended:
+        return f"pytest failed to collect (exit code {ran.code})"
+    if all(test.deselected for test in ran.facts.tests):
+        return "no tests were collected"
+    return ""

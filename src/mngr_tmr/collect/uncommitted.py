@@ -1,0 +1,49 @@
+"""Tests that exist only in the user's work tree: agents would never see them, so they stop a run."""
+
+import os
+import shlex
+from collections.abc import Sequence
+
+import mngr
+from mngr_tmr.model.run import RunSpec
+
+_DEADLINE_S = 120.0
+
+
+def refuse_uncommitted(run: RunSpec) -> None:
+    """Raises when a selected test file is untracked or changed in the user's checkout."""
+    found = uncommitted_tests(run)
+    if found:
+        words = shlex.join(found)
+        raise mngr.RefusedError(
+            f"selected tests are not committed: {', '.join(found)}",
+            hint=f'commit them, agents start from a commit: git add -- {words} && git commit -m "tests" -- {words}',
+        )
+
+
+def uncommitted_tests(run: RunSpec) -> tuple[str, ...]:
+    """Paths, from the top of the repository, of selected test files that no commit holds as they are."""
+    words = ("git", "-C", run.repo, "status", "--porcelain", "-z", "--untracked-files=all", "--no-renames")
+    done = mngr.run_program(words, timeout_s=_DEADLINE_S).check("cannot see what is uncommitted")
+    records = os.fsdecode(done.stdout).split("\0")
+    changed = [record[3:] for record in records if record and "D" not in record[:2]]
+    places = _selected(run)
+    return tuple(path for path in changed if _is_test_file(path) and _is_in(path, places))
+
+
+def _selected(run: RunSpec) -> tuple[str, ...]:
+    """The words of the selection that are paths of the checkout, from its top; empty: the whole folder."""
+    top = os.path.realpath(run.repo)
+    here = os.path.join(top, run.folder)
+    paths = [os.path.join(here, word.partition("::")[0]) for word in run.pytest_args if word[:1] != "-"]
+    inside = [os.path.relpath(os.path.realpath(path), top) for path in paths if os.path.lexists(path)]
+    return tuple(inside) or (run.folder or ".",)
+
+
+def _is_in(path: str, places: Sequence[str]) -> bool:
+    return any(place == "." or path == place or path.startswith(place + "/") for place in places)
+
+
+def _is_test_file(path: str) -> bool:
+    name = os.path.basename(path)
+    return name.endswith(".py") and (name.startswith("test_") or name.endswith("_test.py"))

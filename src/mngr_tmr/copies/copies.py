@@ -1,0 +1,46 @@
+"""Copies that stay open for a while: one per commit, made when first asked for, all destroyed at the end."""
+
+import threading
+from collections.abc import Mapping
+from contextlib import ExitStack
+
+import mngr
+from mngr_tmr.copies.copy import Copy, open_copy
+from mngr_tmr.model.run import RunSpec
+
+_MOST = 4
+
+
+class Copies:
+    """A context manager. Only the last few commits' copies stay open; asking for an older one makes it anew."""
+
+    def __init__(
+        self, run: RunSpec, env: Mapping[str, str] | None = None, manager: mngr.Manager | None = None
+    ) -> None:
+        self._run, self._env, self._manager = run, env, manager
+        self._open: dict[str, tuple[Copy, ExitStack]] = {}
+        self._lock = threading.Lock()
+
+    def at(self, commit: str) -> Copy:
+        """The copy of this commit."""
+        with self._lock:
+            self._open[commit] = self._open.pop(commit) if commit in self._open else self._make(commit)
+            while len(self._open) > _MOST:
+                self._close(next(iter(self._open)))
+            return self._open[commit][0]
+
+    def __enter__(self) -> "Copies":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with ExitStack() as all_of_them:
+            for commit in tuple(self._open):
+                all_of_them.callback(self._close, commit)
+
+    def _make(self, commit: str) -> tuple[Copy, ExitStack]:
+        closing = ExitStack()
+        return closing.enter_context(open_copy(self._run, commit, self._env, self._manager)), closing
+
+    def _close(self, commit: str) -> None:
+        _, closing = self._open.pop(commit)
+        closing.close()

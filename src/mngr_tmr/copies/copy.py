@@ -1,0 +1,152 @@
+"""A fresh working copy of one commit on a host of the run's kind, with the run's setup done in it."""
+
+import io
+import os
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+
+import msgspec
+from msgspec import Struct
+
+import mngr
+from mngr_tmr.copies.facts import Facts, read_facts
+from mngr_tmr.model.run import RunSpec
+from mngr_tmr.model.slug import agent_name
+from mngr_tmr.publish.helper import HelperConfig, helper_setup
+
+RUN_LABEL, COMMIT_LABEL = "tmr.copy", "tmr.commit"
+TIMED_OUT = 124
+_FACTS_LIMIT = 64 << 20
+_OUTPUT_LIMIT = 1 << 20
+# The helper on the host keeps the deadline itself; ours is for a host that went silent.
+_SILENT_HOST_S = 60.0
+
+
+class Ask(Struct, frozen=True):
+    """What pytest shall do: run only these tests (None: all), look only into these files (None: all)."""
+
+    wanted: tuple[str, ...] | None = None
+    files: tuple[str, ...] | None = None
+    run: str = ""
+
+
+class Ran(Struct, frozen=True):
+    """How a command in a copy ended: its exit code and the end of its output, both streams in order."""
+
+    code: int
+    output: str
+    facts: Facts = Facts()
+
+    @property
+    def timed_out(self) -> bool:
+        return self.code == TIMED_OUT
+
+
+class Copy:
+    """A working copy that is open; `open_copy` makes it."""
+
+    def __init__(self, run: RunSpec, commit: str, agent: mngr.Agent, manager: mngr.Manager | None) -> None:
+        self.commit = commit
+        self._run, self._agent, self._manager = run, agent, manager
+
+    def pytest(self, args: Sequence[str], ask: Ask, timeout_s: float) -> Ran:
+        """Runs the project's pytest with these arguments; at the deadline it ends with all its children."""
+        argv = ("mngr-result", "judge", "--timeout", f"{timeout_s:g}", "--", *args)
+        return self._exec(argv, timeout_s + _SILENT_HOST_S, msgspec.json.encode(ask))
+
+    def command(self, script: str, timeout_s: float) -> Ran:
+        """Runs shell lines where pytest would run."""
+        place = shlex.quote(os.path.join(".", self._run.folder))
+        return self._exec(("sh", "-c", f"cd {place} && {{ {script}\n}} >&2"), timeout_s)
+
+    def bring_outbox(self, to: str) -> None:
+        """Brings what the tests handed over, their artifacts above all, into `to`/NAME."""
+        mngr.pull_outbox(self._agent, to, manager=self._manager)
+
+    def close(self) -> None:
+        """Ends all that runs in it and removes it. Commits made in it meanwhile are forgotten."""
+        home = shlex.quote(f"refs/heads/{self._agent.branch}")
+        script = f"git symbolic-ref HEAD {home} && git update-ref {home} {shlex.quote(self.commit)}"
+        with suppress(mngr.MngrError):
+            self._exec(("sh", "-c", script), _SILENT_HOST_S)
+        with suppress(mngr.NotFoundError):
+            mngr.destroy(self._agent, manager=self._manager)
+
+    def _exec(self, argv: Sequence[str], timeout_s: float, stdin: bytes = b"") -> Ran:
+        said, facts = _Tail(_OUTPUT_LIMIT), _Tail(_FACTS_LIMIT)
+        try:
+            code = mngr.exec_in(
+                self._agent,
+                argv,
+                timeout_s=timeout_s,
+                stdin=io.BytesIO(stdin),
+                on_output=lambda stream, data: (facts if stream == "stdout" else said).add(data),
+                manager=self._manager,
+            )
+        except mngr.TimedOutError:
+            code = TIMED_OUT
+        return Ran(code, said.text, read_facts(facts.data))
+
+
+@contextmanager
+def open_copy(
+    run: RunSpec, commit: str, env: Mapping[str, str] | None = None, manager: mngr.Manager | None = None
+) -> Iterator[Copy]:
+    """Makes a copy of the commit, and destroys it at the end whatever happened. A setup that fails is a MngrError.
+
+    Of our own environment only what every agent has reaches it, and `env`.
+    """
+    copy = Copy(run, commit, _make(run, commit, env or {}, manager), manager)
+    try:
+        yield copy
+    finally:
+        copy.close()
+
+
+def destroy_copies(run_id: str, manager: mngr.Manager | None = None) -> int:
+    """Destroys the copies that a killed run left behind; says how many."""
+    left = mngr.list_agents(mngr.Filter(labels=(f"{RUN_LABEL}={run_id}",)), manager=manager).agents
+    return len(mngr.destroy(left, manager=manager)) if left else 0
+
+
+def _make(run: RunSpec, commit: str, env: Mapping[str, str], manager: mngr.Manager | None) -> mngr.Agent:
+    knobs, own = run.knobs, f"{commit[:10]}-{os.urandom(3).hex()}"
+    config = HelperConfig(pytest=run.pytest, folder=run.folder, programs=knobs.programs)
+    try:
+        return mngr.create(
+            agent_name("tmr", run.id, "copy", own),
+            type="command",
+            args=("cat",),
+            provider=knobs.provider,
+            source=run.repo,
+            transfer=knobs.transfer,
+            branch=f"{commit}:tmr/{run.id}/copy-{own}",
+            setup=helper_setup(knobs.setup, config),
+            env=dict(env),
+            labels={**knobs.labels, RUN_LABEL: run.id, COMMIT_LABEL: commit[:12]},
+            manager=manager,
+        ).agent
+    except mngr.AgentDiedError as error:
+        mngr.destroy(error.change.agent, manager=manager)
+        raise
+
+
+class _Tail:
+    """The end of a stream, no longer than a limit."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit, self._kept = limit, bytearray()
+
+    def add(self, data: bytes) -> None:
+        self._kept += data
+        if len(self._kept) > 2 * self._limit:
+            del self._kept[: -self._limit]
+
+    @property
+    def data(self) -> bytes:
+        return bytes(self._kept[-self._limit :])
+
+    @property
+    def text(self) -> str:
+        return self.data.decode("utf-8", "replace")

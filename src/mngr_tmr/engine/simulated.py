@@ -1,0 +1,179 @@
+"""A world without processes: agents, hosts and faults in virtual time, all from one seed.
+
+What happened in it stays when the orchestrator dies, so that killing and resuming can be tried at every entry of
+the journal. Used by the tests and by `bench/`; a failing seed replays.
+"""
+
+import heapq
+import random
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct
+
+from mngr_tmr.engine.sight import Look, Mood, Seen
+from mngr_tmr.model.entry import Entry
+from mngr_tmr.model.task import agent_of
+
+Fault = str
+FAULTS: tuple[Fault, ...] = (
+    "launch_fails",
+    "launch_hangs",
+    "crashes",
+    "vanishes",
+    "hangs",
+    "idles",
+    "idles_until_nudged",
+    "pull_fails",
+    "pull_hangs",
+    "stop_fails",
+    "verify_hangs",
+)
+_MINUTE = 60.0
+
+
+class SimAgent(Struct):
+    """An agent of the simulated world: when it will end, and how."""
+
+    name: str
+    started: float
+    work_s: float
+    fault: Fault = ""
+    is_stopped: bool = False
+    nudged_at: float | None = None
+
+    def seen(self, now: float) -> Seen | None:
+        if self.fault == "vanishes" and now >= self.started + self.work_s / 2:
+            return None
+        mood, has_result = self._mood(now)
+        activity = "still" if self.fault == "hangs" else str(now)
+        return Seen(self.name, "ended" if self.is_stopped else mood, has_result, "simulated", activity)
+
+    def _mood(self, now: float) -> tuple[Mood, bool]:
+        if now < self.started + self.work_s or self.fault == "hangs":
+            return "working", False
+        if self.fault == "crashes":
+            return "ended", False
+        if self.fault == "idles" or (self.fault == "idles_until_nudged" and self.nudged_at is None):
+            return "waiting", False
+        return "waiting", True
+
+
+class SimWorld:
+    """What is true whether or not anyone looks: agents, and what was done to them."""
+
+    def __init__(
+        self, run: str, seed: int, *, fault_share: float = 0.0, work_s: tuple[float, float] = (20, 60)
+    ) -> None:
+        self.run, self.seed, self.now = run, seed, 0.0
+        self._share, self._work_s = fault_share, work_s
+        self.agents: dict[str, SimAgent] = {}
+        self.launches: dict[tuple[str, int], int] = {}
+        self.pulled: dict[tuple[str, int], int] = {}
+        self.verified: dict[tuple[str, int], int] = {}
+        self.nudges: dict[str, int] = {}
+        self.busy_s = 0.0
+        self.most_alive = 0
+
+    def fault(self, task: str, attempt: int) -> Fault:
+        chance = random.Random(f"{self.seed} {task} {attempt}")
+        return chance.choice(FAULTS) if chance.random() < self._share else ""
+
+    def launch(self, task: str, attempt: int) -> None:
+        """Makes the agent unless it is there: a launch that is repeated after a crash finds it."""
+        name = agent_of(self.run, task, attempt)
+        if name in self.agents:
+            return
+        self.launches[task, attempt] = self.launches.get((task, attempt), 0) + 1
+        work_s = random.Random(f"{self.seed} work {task} {attempt}").uniform(*self._work_s)
+        self.agents[name] = SimAgent(name, self.now, work_s, self.fault(task, attempt))
+        self.most_alive = max(self.most_alive, len(self.alive()))
+
+    def alive(self) -> list[SimAgent]:
+        return [agent for agent in self.agents.values() if not agent.is_stopped and agent.seen(self.now)]
+
+    def look(self) -> Look:
+        seen = {agent.name: sight for agent in self.alive() if (sight := agent.seen(self.now))}
+        return Look(self.now, seen)
+
+
+class SimHands:
+    """One orchestrator's hold on the simulated world; a new one is made after each death."""
+
+    def __init__(self, world: SimWorld, *, poll_s: float = 1.0, chance: random.Random | None = None) -> None:
+        self._world, self._poll_s = world, poll_s
+        self._chance = chance or random.Random(f"{world.seed} hands")
+        self._due: list[tuple[float, int, Callable[[], Entry | Look | None]]] = []
+        self._count = 0
+        self._at(world.now, self._look)
+
+    def now(self) -> float:
+        return self._world.now
+
+    def begin(self, intention: Entry) -> None:
+        step, fault = intention.step, self._world.fault(intention.task, intention.attempt)
+        if fault == f"{step}_hangs":
+            if step == "launch":
+                self._at(self.now() + 20 * _MINUTE, lambda: self._carry_out(intention, ""))
+            return
+        delay_s = self._chance.uniform(0.05, 2.0)
+        self._at(self.now() + delay_s, lambda: self._carry_out(intention, fault))
+
+    def news(self, timeout_s: float) -> Sequence[Entry | Look]:
+        """What is next, and all else of the same moment; virtual time jumps there."""
+        world, limit = self._world, self.now() + timeout_s
+        if not self._due or self._due[0][0] > limit:
+            self._pass(limit)
+            return ()
+        self._pass(max(self._due[0][0], self.now()))
+        news = []
+        while self._due and self._due[0][0] <= world.now:
+            item = heapq.heappop(self._due)[2]()
+            if item is not None:
+                news.append(item)
+        return news
+
+    def _pass(self, until: float) -> None:
+        self._world.now = until
+
+    def _at(self, when: float, what: Callable[[], Entry | Look | None]) -> None:
+        self._count += 1
+        heapq.heappush(self._due, (when, self._count, what))
+
+    def _look(self) -> Look:
+        self._at(self.now() + self._poll_s, self._look)
+        return self._world.look()
+
+    def _carry_out(self, intention: Entry, fault: Fault) -> Entry:
+        task, attempt = intention.task, intention.attempt
+        if fault == f"{intention.step}_fails":
+            return Entry(self.now(), intention.step, "failed", task, attempt, "simulated fault")
+        data = getattr(self, f"_{intention.step}")(task, attempt)
+        return Entry(self.now(), intention.step, "done", task, attempt, data=data or {})
+
+    def _base(self, _task: str, _attempt: int) -> None:
+        pass
+
+    def _launch(self, task: str, attempt: int) -> None:
+        self._world.launch(task, attempt)
+
+    def _nudge(self, task: str, attempt: int) -> None:
+        agent = self._world.agents[agent_of(self._world.run, task, attempt)]
+        agent.nudged_at = self.now()
+        self._world.nudges[agent.name] = self._world.nudges.get(agent.name, 0) + 1
+
+    def _pull(self, task: str, attempt: int) -> dict[str, bool]:
+        agent = self._world.agents[agent_of(self._world.run, task, attempt)]
+        sight = agent.seen(self.now())
+        has_result = sight is not None and sight.has_result
+        if has_result:
+            self._world.pulled[task, attempt] = self._world.pulled.get((task, attempt), 0) + 1
+        return {"verify": has_result}
+
+    def _stop(self, task: str, attempt: int) -> None:
+        agent = self._world.agents[agent_of(self._world.run, task, attempt)]
+        if not agent.is_stopped:
+            self._world.busy_s += self.now() - agent.started
+        agent.is_stopped = True
+
+    def _verify(self, task: str, attempt: int) -> None:
+        self._world.verified[task, attempt] = self._world.verified.get((task, attempt), 0) + 1

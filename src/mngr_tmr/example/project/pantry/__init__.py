@@ -1,0 +1,1 @@
+"""Pantry: what is on the shelf."""

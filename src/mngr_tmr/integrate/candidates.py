@@ -1,0 +1,90 @@
+"""Which tasks have work to integrate, and why each of the others has none."""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from mngr_tmr.git import is_object_id
+from mngr_tmr.model.integration import Account, AccountKind
+from mngr_tmr.model.record import TaskRecord
+from mngr_tmr.model.result import Claim
+from mngr_tmr.model.verdict import Verified
+
+
+class Sorted(Struct, frozen=True):
+    """Every task is in exactly one of the two."""
+
+    candidates: tuple[TaskRecord, ...]
+    accounts: tuple[Account, ...]
+
+
+def sort_out(records: Sequence[TaskRecord]) -> Sorted:
+    """Takes what was verified and is neither blocked, failed, regressing, flaky nor about other code."""
+    accounts = {record.task.slug: reject(record) for record in records}
+    return Sorted(
+        tuple(record for record in records if accounts[record.task.slug] is None),
+        tuple(account for account in accounts.values() if account is not None),
+    )
+
+
+def reject(record: TaskRecord) -> Account | None:
+    """Why a task's work is not integrated; None when it is to be."""
+    kind, why = _ending(record)
+    if not why:
+        kind, why = "excluded", _claimed(record) or _unverified(record)
+    if not why and not record.commits:
+        kind, why = "nothing", "it changed nothing"
+    if not why and not all(is_object_id(commit.id) for commit in record.commits):
+        why = "its commits have no proper ids"
+    if not why:
+        return None
+    return Account(record.task.slug, kind, why, tuple(commit.id for commit in record.commits))
+
+
+def _ending(record: TaskRecord) -> tuple[AccountKind, str]:
+    if record.end == "failed":
+        return "failed", f"{record.stage or 'unknown stage'}: {record.message or 'no message'}"
+    if record.end == "running":
+        return "excluded", "its agent still runs"
+    if record.end in ("queued", "not_run"):
+        return "nothing", "it was not run"
+    if record.claim is None:
+        return "failed", "it handed over no result"
+    return "nothing", ""
+
+
+def _claimed(record: TaskRecord) -> str:
+    claim = record.claim or Claim()
+    if claim.problem or claim.result is None:
+        return f"its result cannot be used: {claim.problem or 'there is none'}"
+    if claim.result.outcome == "blocked":
+        blocked = claim.result.blocked
+        return f"blocked at {blocked.stage}: {blocked.reason}" if blocked else "blocked"
+    if claim.result.outcome == "failed":
+        return "it says itself that it failed"
+    return ""
+
+
+def _unverified(record: TaskRecord) -> str:
+    """Why the check of the agent's commit keeps its work out."""
+    after = record.after
+    if after is None:
+        return "it was not verified" if record.commits else ""
+    if after.verdict == "passed":
+        return ""
+    if not record.commits and _verdict(record.before) == after.verdict:
+        return ""
+    said = f": {after.reason}" if after.reason else ""
+    if after.verdict == "wrong_code":
+        return f"other code than its own was tested{said}"
+    if after.verdict == "flaky":
+        return f"its test is flaky at its commit{said}"
+    if _verdict(record.before) == "passed":
+        return f"regression: its test passed before and is {after.verdict} at its commit{said}"
+    if record.claim and record.claim.result and record.claim.result.passed_after:
+        return f"it claims that its test passes; the check saw {after.verdict}{said}"
+    return f"its test is {after.verdict} at its commit{said}"
+
+
+def _verdict(verified: Verified | None) -> str:
+    return verified.verdict if verified else ""

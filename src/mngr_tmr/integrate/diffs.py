@@ -1,0 +1,157 @@
+"""What commits changed, file by file and hunk by hunk, read for all of them from two git processes."""
+
+import hashlib
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from msgspec import Struct
+
+from mngr_tmr.git import NOTHING, Entry, Repository
+
+_HUNK = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+\d+(?:,(\d+))? @@")
+_INDEX = re.compile(rb"index ([0-9a-f]+)\.\.([0-9a-f]+)(?: \d+)?")
+_NO_MODE = "000000"
+_LINK_OR_MODULE = ("120000", "160000")
+
+
+class Hunk(Struct, frozen=True):
+    """Lines of the old file, from `start`, that became other lines."""
+
+    start: int
+    removed: tuple[bytes, ...]
+    added: tuple[bytes, ...]
+
+
+class FileChange(Struct, frozen=True):
+    """One path before and after; `hunks` is None where there are no lines to compare (binary, large, a link)."""
+
+    path: str
+    old_mode: str
+    new_mode: str
+    old: str
+    new: str
+    hunks: tuple[Hunk, ...] | None = None
+
+    @property
+    def entry(self) -> Entry:
+        """What stands at the path afterwards."""
+        return Entry(self.path, self.new_mode, self.new)
+
+    @property
+    def entry_before(self) -> Entry:
+        return Entry(self.path, self.old_mode, self.old)
+
+    @property
+    def is_special(self) -> bool:
+        """A symbolic link or a submodule, before or after."""
+        return self.new_mode in _LINK_OR_MODULE or self.old_mode in _LINK_OR_MODULE
+
+    @property
+    def lines(self) -> int:
+        return sum(len(hunk.removed) + len(hunk.added) for hunk in self.hunks or ())
+
+    def marks(self) -> Iterator[str]:
+        """A name for each thing changed, the same for everyone who changes it so."""
+        if self.hunks is None or self.new_mode == NOTHING:
+            yield _key(self.path, self.old_mode, self.new_mode, self.old, self.new)
+            return
+        if self.old_mode != self.new_mode or not self.hunks:
+            yield _key(self.path, self.old_mode, self.new_mode)
+        for hunk in self.hunks:
+            yield _key(self.path, hunk.start, _normal(hunk.removed), _normal(hunk.added))
+
+
+Pair = tuple[str, str]
+
+
+def changed_files(repo: Repository, pairs: Iterable[Pair]) -> dict[Pair, tuple[FileChange, ...]]:
+    """For each (before, after) pair of commits the files that differ, with their hunks."""
+    wanted = list(dict.fromkeys(pairs))
+    stdin = "".join(f"{after} {before}\n" for before, after in wanted).encode()
+    if not wanted:
+        return {}
+    raw = repo.ask("diff-tree", "--stdin", "-r", "--raw", "-z", "--no-renames", "--always", stdin=stdin)
+    patch = repo.ask(
+        *("diff-tree", "--stdin", "-r", "-p", "-U0", "--full-index", "--no-renames"),
+        *("--no-ext-diff", "--no-textconv", "--no-color", "--no-commit-id", "--submodule=short"),
+        stdin=stdin,
+    )
+    hunks = read_hunks(patch)
+    return {pair: _with_hunks(files, hunks) for pair, files in zip(wanted, read_raw(raw), strict=True)}
+
+
+def read_raw(output: bytes) -> list[tuple[FileChange, ...]]:
+    """The raw listing: for each commit its id, then an entry and a path for each file."""
+    found: list[list[FileChange]] = []
+    fields = iter(output.split(b"\0"))
+    for field in fields:
+        if field.startswith(b":"):
+            old_mode, new_mode, old, new, _ = os.fsdecode(field[1:]).split(" ")
+            path = os.fsdecode(next(fields))
+            found[-1].append(FileChange(path, _mode(old_mode), _mode(new_mode), old, new))
+        elif field:
+            found.append([])
+    return [tuple(files) for files in found]
+
+
+def read_hunks(output: bytes) -> dict[tuple[str, str], tuple[Hunk, ...]]:
+    """Hunks by the blobs they lie between. Counts tell where a hunk ends, so no content can pass for a header."""
+    found: dict[tuple[str, str], tuple[Hunk, ...]] = {}
+    lines = output.split(b"\n")
+    at, blobs = 0, ("", "")
+    while at < len(lines):
+        index, hunk = _INDEX.fullmatch(lines[at]), _HUNK.match(lines[at])
+        at += 1
+        if index:
+            blobs = (index[1].decode(), index[2].decode())
+            found[blobs] = ()
+        elif lines[at - 1].startswith(b"Binary files "):
+            found.pop(blobs, None)
+        elif hunk:
+            parsed, at = _read_hunk(lines, at, hunk)
+            found[blobs] = (*found.get(blobs, ()), parsed)
+    return found
+
+
+def _read_hunk(lines: Sequence[bytes], at: int, header: re.Match[bytes]) -> tuple[Hunk, int]:
+    wanted = {b"-": int(header[2] or 1), b"+": int(header[3] or 1)}
+    sides: dict[bytes, list[bytes]] = {b"-": [], b"+": []}
+    while at < len(lines) and (len(sides[b"-"]) < wanted[b"-"] or len(sides[b"+"]) < wanted[b"+"]):
+        sign = lines[at][:1]
+        if sign in sides:
+            sides[sign].append(lines[at][1:])
+        at += 1
+    return Hunk(int(header[1]), tuple(sides[b"-"]), tuple(sides[b"+"])), at
+
+
+def _with_hunks(
+    files: tuple[FileChange, ...], hunks: dict[tuple[str, str], tuple[Hunk, ...]]
+) -> tuple[FileChange, ...]:
+    return tuple(
+        FileChange(file.path, file.old_mode, file.new_mode, file.old, file.new, _hunks_of(file, hunks))
+        for file in files
+    )
+
+
+def _hunks_of(file: FileChange, hunks: dict[tuple[str, str], tuple[Hunk, ...]]) -> tuple[Hunk, ...] | None:
+    if file.is_special:
+        return None
+    return () if file.old == file.new else hunks.get((file.old, file.new))
+
+
+def _mode(text: str) -> str:
+    return NOTHING if text == _NO_MODE else text
+
+
+def _normal(lines: Iterable[bytes]) -> bytes:
+    """Lines without what no eye sees at their ends; indentation stays, in Python it is meaning."""
+    return b"\n".join(line.rstrip() for line in lines)
+
+
+def _key(*parts: str | int | bytes) -> str:
+    digest = hashlib.sha256()
+    for part in parts:
+        data = part if isinstance(part, bytes) else os.fsencode(str(part))
+        digest.update(b"%d:" % len(data) + data)
+    return digest.hexdigest()[:24]

@@ -1,0 +1,87 @@
+"""What a reviewer should know of the branch: witnesses, what each fix is needed for, what tests ask less."""
+
+from collections.abc import Iterator, Sequence
+
+from msgspec.structs import replace
+
+from mngr_tmr.git import Repository
+from mngr_tmr.integrate.assertions import weakenings
+from mngr_tmr.integrate.build import Builder, Built, Placed
+from mngr_tmr.integrate.diffs import changed_files
+from mngr_tmr.integrate.plan import Plan
+from mngr_tmr.integrate.runner import Runner
+from mngr_tmr.integrate.surface import new_surface
+from mngr_tmr.integrate.text import one_line, shown
+from mngr_tmr.integrate.witness import judgement, needed_by, witness
+from mngr_tmr.model.integration import Fix, Weakening
+from mngr_tmr.model.record import TaskRecord
+
+
+class Evidence:
+    """Looks closer at one built branch."""
+
+    def __init__(self, repo: Repository, builder: Builder, plan: Plan, built: Built) -> None:
+        self._repo, self._builder, self._plan, self._built = repo, builder, plan, built
+
+    def fixes(self, fixes: Sequence[Fix], records: Sequence[TaskRecord], runner: Runner) -> tuple[Fix, ...]:
+        """The fixes with what was seen of them."""
+        surfaces = self._surfaces()
+        return tuple(
+            self._fix(fix, placed, surfaces[placed.unit.id], records, runner)
+            for fix, placed in zip(fixes, self._built.fixes, strict=True)
+        )
+
+    def weakenings(self, base: str) -> tuple[Weakening, ...]:
+        """Where tests of the branch ask less than those of the base, and whose work that is."""
+        pair = (base, self._built.squashed or base)
+        files = [file for file in changed_files(self._repo, [pair])[pair] if file.path.endswith(".py")]
+        blobs = self._repo.blobs(oid for file in files for oid in (file.old, file.new))
+        makers = {
+            file.path: tuple(
+                dict.fromkeys(
+                    task for unit in self._built.others if file.path in unit.paths for task in unit.tasks
+                )
+            )
+            for file in files
+        }
+        return tuple(
+            replace(found, tasks=makers[file.path])
+            for file in files
+            for found in weakenings(shown(file.path), blobs.get(file.old, b""), blobs.get(file.new, b""))
+        )
+
+    def _fix(
+        self,
+        fix: Fix,
+        placed: Placed,
+        surface: tuple[str, ...],
+        records: Sequence[TaskRecord],
+        runner: Runner,
+    ) -> Fix:
+        seen = witness(placed, self._plan, records, runner)
+        needed = needed_by(self._builder, self._plan, self._built, placed, records, runner)
+        fix = replace(fix, witness=seen, surface=surface, needed_by=needed)
+        return replace(fix, doubts=tuple(_doubts(fix)))
+
+    def _surfaces(self) -> dict[str, tuple[str, ...]]:
+        """The new public surface of each fix."""
+        units = [placed.unit for placed in self._built.fixes]
+        blobs = self._repo.blobs(oid for unit in units for file in unit.files for oid in (file.old, file.new))
+        return {
+            unit.id: tuple(
+                one_line(found, 100)
+                for file in unit.files
+                for found in new_surface(file.path, blobs.get(file.old, b""), blobs.get(file.new, b""))
+            )
+            for unit in units
+        }
+
+
+def _doubts(fix: Fix) -> Iterator[str]:
+    said = judgement(fix.witness) if fix.witness else ""
+    if said:
+        yield said
+    if fix.is_mislabelled:
+        yield "its agent called it a change of another kind"
+    if fix.surface:
+        yield f"it adds public surface: {', '.join(fix.surface)}"

@@ -1,0 +1,105 @@
+"""The whole reduce step: records of tasks in, one linear branch and an account of everything out."""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from mngr_tmr.git import Repository
+from mngr_tmr.integrate.accounts import Whereabouts, account_for
+from mngr_tmr.integrate.build import Builder
+from mngr_tmr.integrate.candidates import sort_out
+from mngr_tmr.integrate.conflict import Resolve
+from mngr_tmr.integrate.cut import cut
+from mngr_tmr.integrate.evidence import Evidence
+from mngr_tmr.integrate.finish import Finished, finish
+from mngr_tmr.integrate.gates import Judged, judge
+from mngr_tmr.integrate.plan import Plan, make_plan
+from mngr_tmr.integrate.runner import Runner
+from mngr_tmr.integrate.similar import shared_problems
+from mngr_tmr.integrate.trials import Trials
+from mngr_tmr.integrate.unit import Unit
+from mngr_tmr.model.integration import Account, Integration
+from mngr_tmr.model.record import TaskRecord
+from mngr_tmr.model.run import RunSpec
+from mngr_tmr.model.task import integrated_branch
+
+
+def integrate(
+    run: RunSpec, records: Sequence[TaskRecord], *, runner: Runner, resolve: Resolve | None = None
+) -> Integration:
+    """Makes the branch `tmr/<run>/integrated` of everything that was verified and passes the gates.
+
+    The same records give the same commits. Nothing but that branch changes in the repository; when nothing can be
+    integrated it stands at the base.
+    """
+    repo = Repository(run.repo, run.created_at)
+    ready = prepare(repo, run, records)
+    plan = make_plan(ready.units)
+    builder = Builder(repo, run.base, resolve)
+    judged = judge(builder, run.base, plan, Trials(repo, run, records, runner))
+    done = finish(repo, run.base, plan.without(judged.dropped), judged.built)
+    accounts = (*ready.accounts, *account_for(ready.units, _whereabouts(plan, judged, done)))
+    return conclude(repo, run, Outcome(plan, judged, done, accounts, ready.units), records, (builder, runner))
+
+
+class Ready(Struct, frozen=True):
+    """The pieces of all work that may be integrated, and accounts of the rest."""
+
+    candidates: tuple[TaskRecord, ...]
+    units: tuple[Unit, ...]
+    accounts: tuple[Account, ...]
+
+
+class Outcome(Struct, frozen=True):
+    """A branch that passed the gates, and how it came about."""
+
+    plan: Plan
+    judged: Judged
+    done: Finished
+    accounts: tuple[Account, ...]
+    units: tuple[Unit, ...]
+
+
+def prepare(repo: Repository, run: RunSpec, records: Sequence[TaskRecord]) -> Ready:
+    chosen = sort_out(records)
+    pieces = cut(repo, run, chosen.candidates)
+    return Ready(chosen.candidates, pieces.units, (*chosen.accounts, *pieces.accounts))
+
+
+def conclude(
+    repo: Repository,
+    run: RunSpec,
+    outcome: Outcome,
+    records: Sequence[TaskRecord],
+    tools: tuple[Builder, Runner],
+) -> Integration:
+    """Gathers the evidence, and only then moves the branch."""
+    judged, done = outcome.judged, outcome.done
+    evidence = Evidence(repo, tools[0], outcome.plan.without(judged.dropped), judged.built)
+    integration = Integration(
+        base=run.base,
+        branch=integrated_branch(run.id),
+        tip=done.tip,
+        squashed=done.squashed,
+        squashed_tasks=tuple(dict.fromkeys(task for unit in judged.built.others for task in unit.tasks)),
+        fixes=evidence.fixes(done.fixes, records, tools[1]),
+        accounts=outcome.accounts,
+        gates=judged.gates,
+        weakenings=evidence.weakenings(run.base),
+        shared_problems=shared_problems(outcome.units),
+        added_tests=judged.added,
+        conflicts=tuple(conflict.as_record() for conflict in judged.built.conflicts),
+        notes=judged.notes,
+    )
+    repo.move_branch(integration.branch, integration.tip)
+    return integration
+
+
+def _whereabouts(plan: Plan, judged: Judged, done: Finished) -> Whereabouts:
+    built = judged.built
+    return Whereabouts(
+        done.commits,
+        {**plan.absorbed, **built.held},
+        {conflict.unit: conflict for conflict in built.conflicts},
+        judged.dropped,
+    )

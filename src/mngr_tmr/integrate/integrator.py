@@ -1,0 +1,100 @@
+"""The integrator as an agent: it gets all results and builds the branch, which is judged like any other work."""
+
+from collections.abc import Mapping, Sequence
+
+from msgspec.structs import replace
+
+import mngr
+from mngr_tmr.git import Repository
+from mngr_tmr.integrate.agent_work import Job, work
+from mngr_tmr.integrate.build import Builder
+from mngr_tmr.integrate.credit import Credited, account_for_agent, read_branch
+from mngr_tmr.integrate.finish import finish
+from mngr_tmr.integrate.gates import judge
+from mngr_tmr.integrate.integrate import Outcome, Ready, conclude, integrate, prepare
+from mngr_tmr.integrate.runner import Runner
+from mngr_tmr.integrate.text import one_line
+from mngr_tmr.integrate.trials import Trials
+from mngr_tmr.model.integration import Integration
+from mngr_tmr.model.record import TaskRecord
+from mngr_tmr.model.run import RunSpec
+from mngr_tmr.prompts.render import render
+
+
+def integrate_by_agent(
+    run: RunSpec,
+    records: Sequence[TaskRecord],
+    *,
+    runner: Runner,
+    before: Integration | None = None,
+    env: Mapping[str, str] | None = None,
+    manager: mngr.Manager | None = None,
+) -> Integration:
+    """Like `integrate`, with a branch that one agent built. When it fails, the program builds it and says so.
+
+    A branch that an agent built of the same work `before` is taken again, without an agent.
+    """
+    repo = Repository(run.repo, run.created_at)
+    ready = prepare(repo, run, records)
+    if not ready.candidates:
+        return integrate(run, records, runner=runner)
+    try:
+        tip = _known_tip(ready, before)
+        tip = tip or work(repo, run, integrator_job(run, ready.candidates), env or {}, manager)
+        branch = read_branch(repo, run, tip, ready.units)
+    except mngr.MngrError as error:
+        return _without_agent(run, records, runner, one_line(error.message))
+    if branch.problem:
+        return _without_agent(run, records, runner, branch.problem)
+    return replace(conclude_branch(repo, run, branch, records, runner, ready), agent_tip=tip)
+
+
+def _known_tip(ready: Ready, before: Integration | None) -> str:
+    """Where an agent left the branch of exactly this work; empty when none did."""
+    if before is None:
+        return ""
+    known = {commit for account in before.accounts for commit in account.commits}
+    wanted = {commit.id for record in ready.candidates for commit in record.commits}
+    return before.agent_tip if wanted <= known else ""
+
+
+def conclude_branch(
+    repo: Repository,
+    run: RunSpec,
+    branch: Credited,
+    records: Sequence[TaskRecord],
+    runner: Runner,
+    ready: Ready,
+) -> Integration:
+    """The agent's commits through the gates, into the form that every integrated branch has."""
+    builder = Builder(repo, run.base)
+    judged = judge(builder, run.base, branch.plan, Trials(repo, run, records, runner))
+    done = finish(repo, run.base, branch.plan.without(judged.dropped), judged.built)
+    accounts = (*ready.accounts, *account_for_agent(ready.units, branch, judged, done))
+    outcome = Outcome(branch.plan, judged, done, accounts, ready.units)
+    return conclude(repo, run, outcome, records, (builder, runner))
+
+
+def integrator_job(run: RunSpec, candidates: Sequence[TaskRecord]) -> Job:
+    """All results and branches, for one agent."""
+    lines = [f"{record.task.slug} {record.commit} {record.task.node_id}\n" for record in candidates]
+    files = {"tmr/tasks.txt": "".join(lines).encode(errors="replace")}
+    for record in candidates:
+        raw = record.claim.raw if record.claim else ""
+        files[f"tmr/results/{record.task.slug}.json"] = raw.encode(errors="replace")
+    first = candidates[0]
+    prompt = render(
+        "integrator.md.j2",
+        base=run.base,
+        count=len(candidates),
+        task=first.task.slug,
+        commit=first.commit,
+    )
+    tips = tuple(record.commit for record in candidates)
+    return Job("integrator", run.base, tips, prompt, files)
+
+
+def _without_agent(run: RunSpec, records: Sequence[TaskRecord], runner: Runner, problem: str) -> Integration:
+    done = integrate(run, records, runner=runner)
+    note = f"the integrator agent gave no branch ({problem}), so the program built it"
+    return replace(done, notes=(*done.notes, note))

@@ -1,0 +1,46 @@
+"""What the gates need of the world: collect, run tests, run a command, each at a commit and in a clean copy of it."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from msgspec import Struct
+
+from mngr_tmr.copies.facts import Facts
+from mngr_tmr.model.verdict import TestRun
+
+_TAIL = 2000
+
+
+class Collection(Struct, frozen=True):
+    """The tests there are; an error means that not all could be collected."""
+
+    node_ids: tuple[str, ...]
+    error: str = ""
+
+
+class CommandRun(Struct, frozen=True):
+    """How a command ended, with the end of its output."""
+
+    code: int
+    output: str = ""
+
+
+class Runner(Protocol):
+    """Where integrated trees are tried. What is asked twice is looked at twice."""
+
+    def collect(self, commit: str) -> Collection: ...
+
+    def run_tests(self, commit: str, node_ids: Sequence[str]) -> tuple[TestRun, ...]:
+        """Each test once, in this order; a test that is not there is "missing"."""
+        ...
+
+    def run_command(self, commit: str, command: str) -> CommandRun: ...
+
+
+def collection_of(facts: Facts, code: int, output: str) -> Collection:
+    """What a run of `pytest --collect-only` told."""
+    node_ids = tuple(test.node_id for test in facts.tests if not test.deselected)
+    broken = "; ".join(f"{one.node_id}: {one.text[-_TAIL:].strip()}" for one in facts.broken)
+    if not broken and (code not in (0, 5) or not facts.has_ended):
+        broken = f"pytest failed to collect (exit code {code}): {output[-_TAIL:]}"
+    return Collection(node_ids, broken)

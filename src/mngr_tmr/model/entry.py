@@ -1,0 +1,20 @@
+"""A line of the journal: an intention before it is acted on, or a fact after."""
+
+from typing import Any, Literal
+
+from msgspec import Struct
+
+Step = Literal["run", "base", "launch", "watch", "nudge", "pull", "stop", "verify", "integrate"]
+Kind = Literal["intended", "done", "failed", "noted"]
+
+
+class Entry(Struct, frozen=True, omit_defaults=True):
+    """`task` is empty for what concerns the whole run; `data` holds what the step's own record says."""
+
+    at: float
+    step: Step
+    kind: Kind
+    task: str = ""
+    attempt: int = 0
+    message: str = ""
+    data: dict[str, Any] = {}

@@ -1,0 +1,64 @@
+"""`run.json`: what was asked, written once before anything is done."""
+
+from typing import Literal
+
+from msgspec import Struct, field
+
+from mngr_tmr.model.task import Task
+
+Integrator = Literal["auto", "mechanical", "agent"]
+
+
+class Knobs(Struct, frozen=True):
+    """What `resume` may change for what is left. No value of an environment variable is ever in here."""
+
+    type: str = "claude"
+    args: tuple[str, ...] = ()
+    provider: str = ""
+    slots: int = 0
+    launchers: int = 8
+    verifiers: int = 0
+    timeout_s: float = 3600.0
+    grace_s: float = 20.0
+    idle_s: float = 120.0
+    silence_s: float = 900.0
+    launch_deadline_s: float = 600.0
+    pull_deadline_s: float = 300.0
+    stop_deadline_s: float = 60.0
+    verify_deadline_s: float = 1800.0
+    verify_runs: int = 2
+    transfer: str = "mirror"
+    setup: str = ""
+    programs: tuple[str, ...] = ()
+    env_names: tuple[str, ...] = ()
+    labels: dict[str, str] = {}
+    record: bool = True
+    keep: bool = False
+    integrator: Integrator = "auto"
+    integrator_type: str = ""
+    integrator_args: tuple[str, ...] = ()
+    integrator_env_names: tuple[str, ...] = ()
+    push: bool = False
+    lint: str = ""
+    suite: str = ""
+    implementation: tuple[str, ...] = ()
+    prompt: str = ""
+
+
+class RunSpec(Struct, frozen=True):
+    """One run: where it is, what it starts from, the tests that were collected.
+
+    `pytest` is run in `folder` of a working copy, with `pytest_args` as they were given.
+    """
+
+    id: str
+    repo: str
+    base: str
+    created_at: float
+    tasks: tuple[Task, ...]
+    pytest: tuple[str, ...]
+    pytest_args: tuple[str, ...] = ()
+    tutorial: str = ""
+    knobs: Knobs = field(default_factory=Knobs)
+    schema: int = 1
+    folder: str = ""

@@ -1,0 +1,124 @@
+"""All that a report tells of a run at one moment, ready to be written in any form. Pure."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from mngr_tmr.engine.state import Phase
+from mngr_tmr.model.integration import Integration
+from mngr_tmr.model.record import TaskRecord
+from mngr_tmr.model.run import RunSpec
+from mngr_tmr.report.causes import Cause, find_causes
+from mngr_tmr.report.escalations import Raised, group_escalations
+from mngr_tmr.report.rows import Row, make_rows
+from mngr_tmr.report.sections import NAMES, SECTIONS, Name
+
+State = Literal["running", "interrupted", "finished"]
+
+CLEAN, NO_RESULT, LOST, FINDINGS = 0, 1, 3, 8
+_UNDONE: tuple[Name, ...] = ("running", "queued", "not_run")
+_NO_ANSWER: tuple[Name, ...] = (*_UNDONE, "infrastructure", "malformed")
+
+
+class RunNow(Struct, frozen=True):
+    """A run as its folder tells it now; `problems` are files of it that could not be read.
+
+    `phases` tell by slug what a task that is under way is at, and since when.
+    """
+
+    spec: RunSpec
+    records: tuple[TaskRecord, ...]
+    integration: Integration | None = None
+    is_alive: bool = False
+    last_at: float = 0.0
+    problems: tuple[str, ...] = ()
+    used_slots: int = 0
+    phases: dict[str, tuple[Phase, float]] = {}
+
+
+class Contents(Struct, frozen=True):
+    """Rows in order, causes, matters raised, and what they add up to."""
+
+    now: RunNow
+    rows: tuple[Row, ...]
+    causes: tuple[Cause, ...]
+    raised: tuple[Raised, ...]
+    state: State
+    exit_code: int
+    usage: dict[str, float]
+
+    @property
+    def spec(self) -> RunSpec:
+        return self.now.spec
+
+    @property
+    def integration(self) -> Integration | None:
+        return self.now.integration
+
+    @property
+    def collected(self) -> int:
+        """How many rows are tests that were collected."""
+        return sum(row.record is not None for row in self.rows)
+
+    def counts(self) -> dict[Name, int]:
+        """How many rows each section has, in the order of the sections, empty ones left out."""
+        counts = Counter(row.section for row in self.rows)
+        return {name: counts[name] for name in NAMES if counts[name]}
+
+    def section(self, name: Name) -> tuple[Row, ...]:
+        return tuple(row for row in self.rows if row.section == name)
+
+
+def make_contents(now: RunNow) -> Contents:
+    rows = make_rows(now.records, now.integration)
+    raised = group_escalations(rows, now.integration)
+    return Contents(
+        now,
+        rows,
+        find_causes(rows),
+        raised,
+        _state(now, rows),
+        exit_code(rows, raised, now.integration),
+        add_usage(record.usage for record in now.records),
+    )
+
+
+def exit_code(
+    rows: Sequence[Row], raised: Sequence[Raised] = (), integration: Integration | None = None
+) -> int:
+    """1: no task has a result that can be read. 3: some were lost or are not done. 8: something to look at. Else 0."""
+    own = [row for row in rows if row.record is not None]
+    if all(row.section in _NO_ANSWER for row in own):
+        return NO_RESULT
+    if any(row.section in (*_UNDONE, "infrastructure") for row in own):
+        return LOST
+    if raised or any(SECTIONS[row.section].is_finding for row in rows):
+        return FINDINGS
+    return FINDINGS if integration is not None and _has_findings(integration) else CLEAN
+
+
+def add_usage(usages: Iterable[dict[str, Any]]) -> dict[str, float]:
+    """Every number that agents' usage files hold, summed by name."""
+    total: dict[str, float] = {}
+    for usage in usages:
+        for name, value in usage.items():
+            if isinstance(value, int | float) and not isinstance(value, bool):
+                total[name] = total.get(name, 0) + value
+    return total
+
+
+def _state(now: RunNow, rows: Sequence[Row]) -> State:
+    if now.is_alive:
+        return "running"
+    return "interrupted" if any(row.section in _UNDONE for row in rows) else "finished"
+
+
+def _has_findings(integration: Integration) -> bool:
+    return bool(
+        integration.tip != integration.base
+        or integration.conflicts
+        or integration.weakenings
+        or any(not gate.passed for gate in integration.gates)
+    )

@@ -1,0 +1,56 @@
+"""Writes everything that a run's folder tells, at any moment: page, summary, JUnit, and lines for the terminal."""
+
+import os
+from collections.abc import Mapping
+
+import msgspec
+from msgspec import Struct
+
+from mngr_tmr.integrate.text import one_line
+from mngr_tmr.report.contents import Contents
+from mngr_tmr.report.junit import junit
+from mngr_tmr.report.lines import report_lines
+from mngr_tmr.report.markdown import append_step_summary, step_summary
+from mngr_tmr.report.source import TmrSource
+from mngr_tmr.report.summary import make_summary
+from mngr_tmr.run.folder import RunFolder, write_file
+from mngr_view.chunks import encode
+from mngr_view.errors import ViewError
+from mngr_view.page import write_page
+
+
+class Reported(Struct, frozen=True):
+    """What to print, how a command should end, and the page, empty when it could not be made."""
+
+    lines: tuple[str, ...]
+    exit_code: int
+    page: str
+    contents: Contents
+
+
+def write_report(folder: RunFolder, *, env: Mapping[str, str] | None = None) -> Reported:
+    """Writes all files anew; with GITHUB_STEP_SUMMARY set also that. Damage is told, only `run.json` must be whole."""
+    source = TmrSource(folder)
+    contents = source.contents()
+    write_summary(folder, contents)
+    page, problem = try_page(folder.report, source, contents)
+    append_step_summary(step_summary(contents), os.environ if env is None else env)
+    lines = report_lines(contents, folder, page)
+    said = (f"no page: {one_line(problem)}",) if problem else ()
+    return Reported((*lines, *said), contents.exit_code, page, contents)
+
+
+def write_summary(folder: RunFolder, contents: Contents) -> None:
+    """`summary.json` and `junit.xml`, each in one step."""
+    data = msgspec.json.format(encode(make_summary(contents, folder)), indent=2)
+    write_file(folder.summary, data + b"\n")
+    write_file(folder.junit, junit(contents))
+
+
+def try_page(file: str, source: TmrSource, contents: Contents) -> tuple[str, str]:
+    """Writes the page; its path, or else what was in the way."""
+    try:
+        write_page(file, source.index_of(contents), source.chunks())
+    except ViewError as error:
+        return "", f"{error.message} ({error.hint})" if error.hint else error.message
+    return file, ""

@@ -1,0 +1,67 @@
+"""The sections of a report, in the order in which they are shown."""
+
+from typing import Literal, get_args
+
+from msgspec import Struct
+
+Name = Literal[
+    "implementation",
+    "other",
+    "blocked",
+    "regressed",
+    "disputed",
+    "flaky",
+    "failing",
+    "infrastructure",
+    "malformed",
+    "unverified",
+    "set_aside",
+    "running",
+    "queued",
+    "not_run",
+    "skipped",
+    "clean",
+    "added",
+]
+NAMES: tuple[Name, ...] = get_args(Name)
+
+
+class Section(Struct, frozen=True):
+    """A heading and what it means. `is_finding` says that its rows are for a person to look at."""
+
+    title: str
+    about: str
+    is_finding: bool = True
+
+
+SECTIONS: dict[Name, Section] = {
+    "implementation": Section(
+        "Implementation fixes", "The agent changed the code under test; ranked as on the branch."
+    ),
+    "other": Section(
+        "Tests and docs", "The agent changed tests, docs or the tutorial, and no implementation."
+    ),
+    "blocked": Section("Blocked", "The agent could not go on and says what it needs."),
+    "regressed": Section("Regressed", "The test passed before the agent's commits and does not with them."),
+    "disputed": Section(
+        "Claim and check disagree", "The agent says one thing, running its commit shows another."
+    ),
+    "flaky": Section("Flaky", "The test passes now and then at the same commit."),
+    "failing": Section("Still failing", "The test fails, and the agent did not mend it."),
+    "infrastructure": Section("Lost", "A step of ours failed, or the agent ended without a result."),
+    "malformed": Section(
+        "Unreadable results", "The result is not what was agreed on; it is shown as it came."
+    ),
+    "unverified": Section("Not verified", "There is a result, and nothing that confirms it."),
+    "set_aside": Section(
+        "Left out of the branch", "Verified work that is not on the integrated branch, and why."
+    ),
+    "running": Section(
+        "Running", "An agent is at work on it, or its work is being brought home or verified.", False
+    ),
+    "queued": Section("Waiting", "No agent has been launched for it yet.", False),
+    "not_run": Section("Not run", "The run was interrupted first; resuming it takes these up again.", False),
+    "skipped": Section("Skipped", "The test skips itself.", False),
+    "clean": Section("Clean", "The test passes, and the agent found nothing to change.", False),
+    "added": Section("Added tests", "Tests that agents added, as they are on the integrated branch."),
+}

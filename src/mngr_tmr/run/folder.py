@@ -1,0 +1,117 @@
+"""The folder of a run: what is where, and how it is written so that a crash leaves no half of anything."""
+
+import os
+from difflib import get_close_matches
+from typing import Any, TypeVar
+
+import msgspec
+
+import mngr
+from mngr_tmr.model.run import RunSpec
+
+T = TypeVar("T")
+
+
+class RunFolder:
+    """`<repository>/.mngr/tmr/<run>/`, or a folder that was chosen."""
+
+    def __init__(self, path: str) -> None:
+        self.path = os.path.abspath(path)
+        self.spec = os.path.join(self.path, "run.json")
+        self.journal = os.path.join(self.path, "journal.jsonl")
+        self.base = os.path.join(self.path, "base.json")
+        self.base_artifacts = os.path.join(self.path, "base")
+        self.integration = os.path.join(self.path, "integration.json")
+        self.pr = os.path.join(self.path, "pr.md")
+        self.report = os.path.join(self.path, "report.html")
+        self.summary = os.path.join(self.path, "summary.json")
+        self.junit = os.path.join(self.path, "junit.xml")
+
+    def attempt(self, task: str, attempt: int) -> str:
+        return os.path.join(self.path, "tasks", task, f"attempt-{attempt}")
+
+    def file(self, task: str, attempt: int, name: str) -> str:
+        return os.path.join(self.attempt(task, attempt), name)
+
+
+def runs_folder(repo: str, out: str = "") -> str:
+    return os.path.abspath(out) if out else os.path.join(repo, ".mngr", "tmr")
+
+
+def make_folder(runs: str, spec: RunSpec) -> RunFolder:
+    """Makes the folder of a new run and writes what was asked; a name that is taken is refused."""
+    folder = RunFolder(os.path.join(runs, spec.id))
+    os.makedirs(runs, exist_ok=True)
+    _ignore(runs)
+    try:
+        os.mkdir(folder.path, 0o755)
+    except FileExistsError:
+        raise mngr.RefusedError(
+            f'there is a run "{spec.id}" already', hint=f"mngr tmr resume {spec.id}, or another --name"
+        ) from None
+    write_json(folder.spec, spec)
+    return folder
+
+
+def find_folder(runs: str, run: str) -> RunFolder:
+    """The folder of a run by its name, its path, or the newest one for an empty name."""
+    if run and os.path.isfile(os.path.join(run, "run.json")):
+        return RunFolder(run)
+    names = run_names(runs)
+    if not run and names:
+        return RunFolder(os.path.join(runs, names[-1]))
+    if run in names:
+        return RunFolder(os.path.join(runs, run))
+    near = get_close_matches(run, names, n=1)
+    known = f"known: {', '.join(names[-5:])}" if names else "mngr tmr run tests/e2e starts one"
+    known = f'did you mean "{near[0]}"?' if near else known
+    raise mngr.NotFoundError(f'no run "{run}"' if run else "no run yet", hint=known)
+
+
+def run_names(runs: str) -> list[str]:
+    """Every run in a folder of runs, oldest first."""
+    found = []
+    for name in os.listdir(runs) if os.path.isdir(runs) else ():
+        path = os.path.join(runs, name, "run.json")
+        if os.path.isfile(path):
+            found.append((os.stat(path).st_mtime_ns, name))
+    return [name for _, name in sorted(found)]
+
+
+def read_spec(folder: RunFolder) -> RunSpec:
+    return read_json(folder.spec, RunSpec)
+
+
+def read_json(path: str, kind: type[T]) -> T:
+    """A record from a file; a file that is damaged is named."""
+    with open(path, "rb") as file:
+        data = file.read()
+    try:
+        return msgspec.json.decode(data, type=kind)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise mngr.MngrError(f"{path} cannot be read: {error}", hint="was it edited by hand?") from None
+
+
+def write_json(path: str, record: Any) -> None:
+    write_file(path, msgspec.json.format(msgspec.json.encode(record), indent=2) + b"\n")
+
+
+def write_file(path: str, data: bytes) -> None:
+    """Replaces a file in one step; after a crash it is the old one or the new one, whole."""
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(f"{path}.new", "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(f"{path}.new", path)
+
+
+def _ignore(runs: str) -> None:
+    """Keeps git away from runs inside a repository; a folder that someone chose is theirs."""
+    if not runs.endswith(os.path.join(".mngr", "tmr")):
+        return
+    try:
+        with open(os.path.join(runs, ".gitignore"), "x") as file:
+            file.write("*\n")
+    except FileExistsError:
+        pass

@@ -1,0 +1,80 @@
+"""The hands of a run in the real world: a thread per step, and one that looks at all agents at once."""
+
+import queue
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import mngr
+from mngr_tmr.engine.clock import RunClock
+from mngr_tmr.engine.sight import Look
+from mngr_tmr.model.entry import Entry
+
+Step = Callable[[Entry], dict[str, Any]]
+LookAround = Callable[[float], Look]
+
+_STORM_S = 30.0
+
+
+class RealHands:
+    """Every step has a thread of its own, so that one that hangs holds up nothing but its own task."""
+
+    def __init__(self, steps: dict[str, Step], look: LookAround, *, poll_s: float, floor: float) -> None:
+        self._steps, self._look, self._poll_s = steps, look, poll_s
+        self._clock = RunClock(floor)
+        self._news: queue.SimpleQueue[Entry | Look] = queue.SimpleQueue()
+        self._over = threading.Event()
+        threading.Thread(target=self._watch, name="tmr-watch", daemon=True).start()
+
+    def now(self) -> float:
+        return self._clock.now()
+
+    def begin(self, intention: Entry) -> None:
+        name = f"tmr-{intention.step}-{intention.task}"
+        threading.Thread(target=self._carry_out, args=(intention,), name=name, daemon=True).start()
+
+    def news(self, timeout_s: float) -> Sequence[Entry | Look]:
+        try:
+            items = [self._news.get(timeout=timeout_s)]
+        except queue.Empty:
+            return ()
+        while not self._news.empty():
+            items.append(self._news.get_nowait())
+        return items
+
+    def put(self, entry: Entry) -> None:
+        """News from outside, such as an interrupt; safe in a signal handler."""
+        self._news.put(entry)
+
+    def close(self) -> None:
+        """Ends the looking; a step that still hangs goes with the process."""
+        self._over.set()
+
+    def _carry_out(self, intention: Entry) -> None:
+        step, task, attempt = intention.step, intention.task, intention.attempt
+        try:
+            data = self._steps[step](intention)
+        except Exception as error:
+            self._news.put(Entry(self.now(), step, "failed", task, attempt, _words(error)))
+        else:
+            self._news.put(Entry(self.now(), step, "done", task, attempt, data=data))
+
+    def _watch(self) -> None:
+        """Looks again and again; what cannot be seen is no evidence, so an error is a partial look."""
+        while not self._over.wait(self._poll_s):
+            at = self.now()
+            started = time.monotonic()
+            try:
+                self._news.put(self._look(at))
+            except mngr.MngrError:
+                self._news.put(Look(at, {}, is_whole=False))
+            self._over.wait(min(_STORM_S, time.monotonic() - started))
+
+
+def _words(error: Exception) -> str:
+    """What a person reads in the row: our own errors as they are, others with their kind."""
+    if isinstance(error, mngr.MngrError):
+        hint = f" ({error.hint})" if error.hint else ""
+        return f"{error}{hint}"
+    return f"{type(error).__name__}: {error}"

@@ -1,0 +1,211 @@
+"""A run out of a pipe of verbs: what came through it becomes a run's folder, as if one program had done it all."""
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+import mngr
+from mngr_tmr.engine.journal import Journal
+from mngr_tmr.git import Repository
+from mngr_tmr.model.entry import Entry, Kind, Step
+from mngr_tmr.model.result import Claim
+from mngr_tmr.model.run import RunSpec
+from mngr_tmr.model.task import Task
+from mngr_tmr.prompts.render import render_prompt
+from mngr_tmr.run.bring import bring_files
+from mngr_tmr.run.folder import RunFolder, make_folder, write_file, write_json
+from mngr_tmr.run.look import how
+from mngr_tmr.run.redact import Redactor, make_redactor
+from mngr_tmr.run.steps import Pulled, needs_verdict, read_attempt_claim, refuse_leaks
+
+_ATTEMPT = 1
+_AT_ONCE = 8
+
+
+class Carried(Struct, frozen=True):
+    """What `collect` puts on a line, under `tmr`, for the end of the pipe: the task, its run, how many there are."""
+
+    task: Task
+    run: RunSpec
+    tests: int
+
+
+class Arrival(Struct, frozen=True):
+    """A line at the end of the pipe. `agent` is None when there never was one, and `error` says why."""
+
+    carried: Carried
+    agent: mngr.Agent | None = None
+    error: str = ""
+
+
+class Arrivals(Struct, frozen=True):
+    """All lines of one run, a test each; `problems` are lines that name none and tests that did not come."""
+
+    spec: RunSpec
+    lines: tuple[Arrival, ...]
+    problems: tuple[str, ...] = ()
+
+
+def read_lines(data: bytes) -> Arrivals:
+    """The lines of one run; the last line of a test counts, and what cannot be used is told."""
+    found: dict[str, Arrival] = {}
+    problems = []
+    for number, line in enumerate(data.splitlines(), 1):
+        try:
+            arrival = _arrival(msgspec.json.decode(line, type=dict[str, Any])) if line.strip() else None
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+            problems.append(f"line {number} belongs to no test of a run: {error}")
+            continue
+        if arrival:
+            found[arrival.carried.task.slug] = arrival
+    if not found:
+        raise mngr.UsageError(
+            "; ".join(["no test came through the pipe", *problems[:3]]),
+            hint="its lines come from: mngr tmr collect … | mngr create - | … | mngr tmr integrate -",
+        )
+    lines = tuple(sorted(found.values(), key=_place))
+    return Arrivals(_spec(lines), lines, (*problems, *_missing(lines)))
+
+
+def make_piped_run(
+    runs: str, arrivals: Arrivals, results: str, *, manager: mngr.Manager, env: Mapping[str, str]
+) -> RunFolder:
+    """Makes the run's folder from what was pulled into `results` and what the agents committed.
+
+    Its journal says what the verbs of the pipe did; stopping and verifying is left to whoever goes on with the run.
+    """
+    folder, spec = make_folder(runs, arrivals.spec), arrivals.spec
+    notes = [Entry(time.time(), "run", "noted", message=problem) for problem in arrivals.problems]
+    bring = _Bring(folder, spec, results, manager, make_redactor(env, spec.repo, spec.base))
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        lives = pool.map(lambda line: _life(line, bring), arrivals.lines)
+        entries = sorted((*notes, *(entry for life in lives for entry in life)), key=lambda one: one.at)
+    journal = Journal(folder.journal)
+    try:
+        journal.append(*entries)
+    finally:
+        journal.close()
+    return folder
+
+
+def _place(line: Arrival) -> tuple[str, int, str]:
+    """The order of collecting, as far as it can be told: lines come as agents finish."""
+    task = line.carried.task
+    return task.file, task.line, task.node_id
+
+
+def _arrival(fields: dict[str, Any]) -> Arrival:
+    carried = msgspec.convert(fields.get("tmr"), Carried)
+    said = fields.get("error")
+    error = str(said.get("message", "it failed")) if isinstance(said, dict) else ""
+    agent = msgspec.convert(fields, mngr.Agent) if "id" in fields else None
+    return Arrival(carried, agent, error or ("" if agent else "it was never created"))
+
+
+def _spec(lines: Sequence[Arrival]) -> RunSpec:
+    """What was asked, with what the agents turned out to be."""
+    runs = {line.carried.run.id: line.carried.run for line in lines}
+    if len(runs) > 1:
+        raise mngr.UsageError(
+            f"these are tests of several runs: {', '.join(sorted(runs))}", hint="one pipe each"
+        )
+    (run,) = runs.values()
+    types = [line.agent.type for line in lines if line.agent]
+    knobs = replace(run.knobs, type=types[0] if types else run.knobs.type)
+    return replace(run, tasks=tuple(line.carried.task for line in lines), knobs=knobs)
+
+
+def _missing(lines: Sequence[Arrival]) -> tuple[str, ...]:
+    count = lines[0].carried.tests - len(lines)
+    return (f"{count} of {lines[0].carried.tests} tests did not come through the pipe",) if count > 0 else ()
+
+
+class _Bring(Struct, frozen=True):
+    """Brings one line's work into the run's folder; where a verb of the pipe did not, it does."""
+
+    folder: RunFolder
+    spec: RunSpec
+    results: str
+    manager: mngr.Manager
+    redactor: Redactor
+
+    def files(self, task: Task, agent: mngr.Agent) -> Claim | None:
+        """The prompt, the outbox as it was pulled, the records; the answer is the result."""
+        attempt = self.folder.attempt(task.slug, _ATTEMPT)
+        write_file(os.path.join(attempt, "prompt.md"), render_prompt(self.spec, task).encode())
+        pulled = os.path.join(self.results, agent.name)
+        try:
+            bring_files(agent.id, attempt, self.redactor, self.manager, pulled)
+        except mngr.NotFoundError:
+            pass
+        return read_attempt_claim(self.folder, task, _ATTEMPT)
+
+    def commits(self, task: Task, agent: mngr.Agent, *, salvage: bool) -> tuple[Pulled, bool]:
+        """What the agent committed, and whether it is still there; of one that is gone, what was pulled before."""
+        try:
+            brought = mngr.pull(agent.id, include_dirty=salvage, manager=self.manager)
+            pulled, is_there = Pulled(brought.branch, brought.after, brought.notes), True
+        except mngr.NotFoundError:
+            commit = Repository(self.spec.repo, 0).branch(agent.branch)
+            if not commit:
+                raise
+            pulled, is_there = Pulled(agent.branch, commit, ("its agent is gone",)), False
+        refuse_leaks(self.spec, pulled, self.redactor)
+        write_json(self.folder.file(task.slug, _ATTEMPT, "pulled.json"), pulled)
+        return pulled, is_there
+
+
+def _life(line: Arrival, bring: _Bring) -> list[Entry]:
+    """A task's life as entries of the journal: launched, watched, pulled; a stop may still have to come."""
+    task, run, agent = line.carried.task, line.carried.run, line.agent
+    if agent is None:
+        return [_entry(run.created_at, "launch", "failed", task, line.error)]
+    now = time.time()
+    created = _moment(agent.created_at, run.created_at)
+    claim = bring.files(task, agent)
+    return [
+        _entry(created, "launch", "intended", task),
+        _entry(_moment(agent.started_at, created), "launch", "done", task, data={"id": agent.id}),
+        _watched(line, agent, claim, now),
+        _entry(now, "pull", "intended", task),
+        *_pulled(task, agent, claim, bring),
+    ]
+
+
+def _watched(line: Arrival, agent: mngr.Agent, claim: Claim | None, now: float) -> Entry:
+    """How the work ended: with a result, or why there is none."""
+    at = min(_moment(agent.ended_at, now), now)
+    if claim is not None:
+        return _entry(at, "watch", "done", line.carried.task, "result")
+    why = line.error or f"the agent ended without a result: {how(agent)}"
+    return _entry(at, "watch", "failed", line.carried.task, why)
+
+
+def _pulled(task: Task, agent: mngr.Agent, claim: Claim | None, bring: _Bring) -> list[Entry]:
+    try:
+        pulled, is_there = bring.commits(task, agent, salvage=claim is None)
+    except mngr.MngrError as error:
+        return [_entry(time.time(), "pull", "failed", task, str(error))]
+    data = {"commit": pulled.commit, "verify": needs_verdict(claim, pulled.commit, bring.spec.base)}
+    done = [_entry(time.time(), "pull", "done", task, data=data)]
+    return done if is_there else [*done, _entry(time.time(), "stop", "done", task, "its agent is gone")]
+
+
+def _entry(
+    at: float, step: Step, kind: Kind, task: Task, message: str = "", data: dict[str, Any] | None = None
+) -> Entry:
+    return Entry(at, step, kind, task.slug, _ATTEMPT, message, data or {})
+
+
+def _moment(text: str | None, otherwise: float) -> float:
+    try:
+        return datetime.fromisoformat(text).timestamp() if text else otherwise
+    except ValueError:
+        return otherwise

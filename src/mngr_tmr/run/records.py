@@ -1,0 +1,141 @@
+"""What became of every task, from the journal and the run's folder: what integrate and report read."""
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from msgspec import MsgspecError, json
+
+import mngr
+from mngr_tmr.engine.journal import read_journal
+from mngr_tmr.engine.state import Phase, RunState, TaskState, fold
+from mngr_tmr.model.entry import Entry
+from mngr_tmr.model.record import Commit, End, Span, TaskRecord
+from mngr_tmr.model.result import Claim
+from mngr_tmr.model.run import RunSpec
+from mngr_tmr.model.task import Task
+from mngr_tmr.model.verdict import Verified
+from mngr_tmr.run.folder import RunFolder, read_json, read_spec
+from mngr_tmr.run.steps import Pulled, read_attempt_claim
+from mngr_tmr.verify.commits import read_commits
+
+_SPANS = {
+    Phase.QUEUED: "queue",
+    Phase.LAUNCHING: "launch",
+    Phase.WORKING: "work",
+    Phase.ENDING: "pull",
+    Phase.PULLING: "pull",
+    Phase.STOPPING: "stop",
+    Phase.TO_VERIFY: "queue",
+    Phase.VERIFYING: "verify",
+}
+
+
+class Records:
+    """A run as it is on the disk now: its spec, its state, one record per collected test."""
+
+    def __init__(
+        self,
+        folder: RunFolder,
+        *,
+        entries: Sequence[Entry] | None = None,
+        base: Mapping[str, Verified] | None = None,
+    ) -> None:
+        """Reads the folder, but for what a caller has read already, leaving out what is damaged."""
+        self.folder, self.spec = folder, read_spec(folder)
+        if entries is None:
+            entries = read_journal(folder.journal) if os.path.exists(folder.journal) else ()
+        self.entries = tuple(entries)
+        self.state = fold(self.spec, self.entries)
+        self._base = read_base(folder) if base is None else base
+        self._spans = spans(self.spec, self.entries)
+
+    def tasks(self) -> tuple[TaskRecord, ...]:
+        return tuple(self.record(task) for task in self.spec.tasks)
+
+    def record(self, task: Task) -> TaskRecord:
+        state = self.state.tasks[task.slug]
+        pulled = _read(self.folder.file(task.slug, state.attempt, "pulled.json"), Pulled) or Pulled()
+        claim = read_attempt_claim(self.folder, task, state.attempt)
+        before = self._base.get(task.node_id)
+        after = _read(self.folder.file(task.slug, state.attempt, "verified.json"), Verified)
+        if after is None and pulled.commit == self.spec.base:
+            after = before
+        commits: tuple[Commit, ...] = ()
+        if pulled.commit and pulled.commit != self.spec.base:
+            commits = self._commits(pulled.commit, claim)
+        return TaskRecord(
+            task,
+            _end(state),
+            state.attempt,
+            state.agent,
+            state.stage,
+            state.message,
+            claim,
+            before,
+            after,
+            pulled.branch,
+            pulled.commit,
+            commits,
+            self.folder.attempt(task.slug, state.attempt),
+            self._spans.get(task.slug, ()),
+            _usage(self.folder.file(task.slug, state.attempt, "usage.json")),
+            (*state.notes, *pulled.notes),
+        )
+
+    def _commits(self, tip: str, claim: Claim | None) -> tuple[Commit, ...]:
+        """A commit that is gone from the repository since leaves its row without commits."""
+        spec = self.spec
+        try:
+            return read_commits(spec.repo, spec.base, tip, claim, spec.knobs.implementation, spec.tutorial)
+        except mngr.MngrError:
+            return ()
+
+
+def read_base(folder: RunFolder) -> dict[str, Verified]:
+    """The verdicts on the base commit; empty while they are not known."""
+    return _read(folder.base, dict[str, Verified]) or {}
+
+
+def spans(spec: RunSpec, entries: Sequence[Entry]) -> dict[str, tuple[Span, ...]]:
+    """Every task's life as stretches of time, all attempts in one line."""
+    run, marks = RunState(spec), {task.slug: [(spec.created_at, Phase.QUEUED)] for task in spec.tasks}
+    for entry in entries:
+        run.apply(entry)
+        if entry.task and run.tasks[entry.task].phase != marks[entry.task][-1][1]:
+            marks[entry.task].append((entry.at, run.tasks[entry.task].phase))
+    return {slug: tuple(_stretches(found, run.last_at)) for slug, found in marks.items()}
+
+
+def _stretches(marks: Sequence[tuple[float, Phase]], last_at: float) -> Iterable[Span]:
+    for (start, phase), (end, _) in pairwise([*marks, (last_at, Phase.ENDED)]):
+        if phase in _SPANS and end > start:
+            yield Span(_SPANS[phase], start, end)  # type: ignore[arg-type]
+
+
+def _end(state: TaskState) -> End:
+    if state.phase == Phase.QUEUED:
+        return "queued"
+    if state.phase != Phase.ENDED:
+        return "running"
+    if state.was_interrupted:
+        return "not_run"
+    return "failed" if state.has_failed else "result"
+
+
+def _read(path: str, kind: Any) -> Any:
+    try:
+        return read_json(path, kind)
+    except FileNotFoundError:
+        return None
+
+
+def _usage(path: str) -> dict[str, Any]:
+    try:
+        with open(path, "rb") as file:
+            return json.decode(file.read(), type=dict[str, Any])
+    except FileNotFoundError:
+        return {}
+    except (MsgspecError, UnicodeDecodeError) as error:
+        return {"problem": f"usage.json is damaged: {error}"}

@@ -1,0 +1,94 @@
+"""What a run left in the world besides its folder, and taking it away: agents, copies, branches."""
+
+import os
+import shutil
+
+from msgspec import Struct
+
+import mngr
+from mngr_tmr.copies.copy import RUN_LABEL
+from mngr_tmr.git import Repository
+from mngr_tmr.model.run import RunSpec
+from mngr_tmr.model.task import integrated_branch
+from mngr_tmr.run.folder import RunFolder
+from mngr_tmr.run.look import agents_of
+
+
+class Branch(Struct, frozen=True):
+    """A branch of the run and where it stands."""
+
+    name: str
+    commit: str
+
+
+class Remains(Struct, frozen=True):
+    """Everything of a run; `kept` is what stays although it is the run's."""
+
+    run: str
+    folder: str
+    repo: str
+    agents: tuple[mngr.Agent, ...] = ()
+    branches: tuple[Branch, ...] = ()
+    kept: tuple[Branch, ...] = ()
+
+
+def find_remains(folder: RunFolder, spec: RunSpec, manager: mngr.Manager, *, all_branches: bool) -> Remains:
+    """The run's agents, copies and branches; the integrated branch is kept unless all of them are meant."""
+    copies = mngr.list_agents(mngr.Filter(labels=(f"{RUN_LABEL}={spec.id}",)), manager=manager).agents
+    agents = {agent.id: agent for agent in (*agents_of(spec.id, manager), *copies)}
+    branches = _branches(spec)
+    keep = () if all_branches else (integrated_branch(spec.id),)
+    return Remains(
+        spec.id,
+        folder.path,
+        spec.repo,
+        tuple(agents.values()),
+        tuple(branch for branch in branches if branch.name not in keep),
+        tuple(branch for branch in branches if branch.name in keep),
+    )
+
+
+def remove(remains: Remains, manager: mngr.Manager) -> tuple[str, ...]:
+    """Agents, then branches, then the folder: what breaks off can be done again. Says what it could not take."""
+    if remains.agents:
+        mngr.destroy(remains.agents, manager=manager)
+    notes = _remove_branches(remains)
+    _remove_folder(remains.folder)
+    return notes
+
+
+def _branches(spec: RunSpec) -> tuple[Branch, ...]:
+    """The run's branches; none where the repository is gone."""
+    if not os.path.isdir(spec.repo):
+        return ()
+    said = Repository(spec.repo, 0).ask(
+        "for-each-ref", "--format=%(refname:lstrip=2)%00%(objectname)", f"refs/heads/tmr/{spec.id}/"
+    )
+    lines = os.fsdecode(said).splitlines()
+    return tuple(Branch(*line.split("\0")) for line in lines)
+
+
+def _remove_branches(remains: Remains) -> tuple[str, ...]:
+    """Each only as long as it stands where it was listed and nobody has it checked out."""
+    if not remains.branches:
+        return ()
+    repo, notes = Repository(remains.repo, 0), []
+    used = repo.checked_out()
+    for branch in remains.branches:
+        if branch.name in used:
+            notes.append(f"branch {branch.name} is checked out and stays")
+            continue
+        done = repo.git("update-ref", "-d", f"refs/heads/{branch.name}", branch.commit)
+        if done.code != 0:
+            notes.append(f"branch {branch.name} stays: {done.complaint}")
+    return tuple(notes)
+
+
+def _remove_folder(path: str) -> None:
+    """`run.json` goes last, so that half a deletion is still a run that can be deleted."""
+    for entry in sorted(os.scandir(path), key=lambda entry: entry.name == "run.json"):
+        if entry.is_dir(follow_symlinks=False):
+            shutil.rmtree(entry.path)
+        else:
+            os.unlink(entry.path)
+    os.rmdir(path)

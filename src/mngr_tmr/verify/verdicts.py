@@ -1,0 +1,76 @@
+"""From what pytest told to a verdict on one test; pure."""
+
+from collections.abc import Sequence
+
+from mngr_tmr.copies.copy import Ran
+from mngr_tmr.copies.facts import Facts, Phase
+from mngr_tmr.model.verdict import TestOutcome, TestRun
+
+_MESSAGE_MAX = 4000
+_TAIL = 2000
+
+
+def runs_of(ran: Ran, node_id: str) -> tuple[TestRun, ...]:
+    """How one test went in one run of pytest; a test that was run again by a plugin went several times."""
+    phases = [phase for phase in ran.facts.phases if phase.node_id == node_id]
+    again = tuple(
+        TestRun(node_id, "failed", phase.duration_s, phase.text)
+        for phase in phases
+        if phase.outcome == "rerun"
+    )
+    return (*again, _last_run(ran, node_id, [phase for phase in phases if phase.outcome != "rerun"]))
+
+
+def _last_run(ran: Ran, node_id: str, phases: Sequence[Phase]) -> TestRun:
+    if not phases:
+        return TestRun(node_id, _unseen(ran.facts, node_id), message=_why_unseen(ran, node_id))
+    duration_s = sum(phase.duration_s for phase in phases)
+    outcome = _outcome(phases)
+    told = [phase.text for phase in phases if phase.text]
+    if outcome == "error" and not told:
+        told = [f"it did not come to its end{_at_deadline(ran)}\n{ran.output[-_TAIL:]}"]
+    return TestRun(node_id, outcome, duration_s, "\n".join(told)[-_MESSAGE_MAX:])
+
+
+def _outcome(phases: Sequence[Phase]) -> TestOutcome:
+    seen = {phase.when: phase for phase in phases}
+    if any(phase.when != "call" and phase.outcome == "failed" for phase in phases):
+        return "error"
+    if any(phase.outcome == "failed" for phase in phases):
+        return "failed"
+    if any(phase.outcome == "skipped" for phase in phases):
+        return "skipped"
+    return "passed" if seen.keys() >= {"call", "teardown"} else "error"
+
+
+def _unseen(facts: Facts, node_id: str) -> TestOutcome:
+    is_there = any(test.node_id == node_id and not test.deselected for test in facts.tests)
+    return "missing" if facts.has_ended and not facts.broken and not is_there else "error"
+
+
+def _why_unseen(ran: Ran, node_id: str) -> str:
+    file = node_id.partition("::")[0]
+    broken = [
+        one.text for one in ran.facts.broken if one.node_id in (file, "") or file.startswith(one.node_id)
+    ]
+    if broken:
+        return f"pytest could not collect it:\n{broken[0]}"[-_MESSAGE_MAX:]
+    if _unseen(ran.facts, node_id) == "missing":
+        return "it is not there any more: deleted, renamed, or left out by the flags"
+    return f"pytest did not get to it{_at_deadline(ran)} (exit code {ran.code}):\n{ran.output[-_TAIL:]}"
+
+
+def _at_deadline(ran: Ran) -> str:
+    return ": its deadline passed" if ran.timed_out else ""
+
+
+def reason_of(runs: Sequence[TestRun]) -> str:
+    """Why it did not pass, in one line: what pytest marks as the error, else the last words."""
+    bad = [run for run in runs if run.outcome != "passed"]
+    if not bad:
+        return ""
+    lines = [line.strip() for line in bad[0].message.split("\n") if line.strip()]
+    marked = [line[1:].strip() for line in lines if line.startswith("E  ")]
+    said = (marked or lines[:1] or [bad[0].outcome])[0][:300]
+    count = len(runs) - len(bad)
+    return f"passed {count} of {len(runs)} times: {said}" if count else said

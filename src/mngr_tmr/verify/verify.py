@@ -1,0 +1,118 @@
+"""A test at an agent's commit, and all of them at the base: run in fresh copies, never in an agent's directory."""
+
+import time
+from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
+
+from msgspec.structs import replace
+
+import mngr
+from mngr_tmr.copies.copies import Copies
+from mngr_tmr.copies.copy import Ask, Copy, Ran, open_copy
+from mngr_tmr.model.run import RunSpec
+from mngr_tmr.model.task import Task
+from mngr_tmr.model.verdict import TestRun, Verified, verdict_of
+from mngr_tmr.verify.added import added_tests, files_of_added
+from mngr_tmr.verify.verdicts import reason_of, runs_of
+
+# A test that ends the whole process takes those after it along: they get another process.
+_ROUNDS = 5
+
+
+def verify(
+    run: RunSpec,
+    task: Task,
+    commit: str,
+    *,
+    artifacts: str = "",
+    env: Mapping[str, str] | None = None,
+    manager: mngr.Manager | None = None,
+) -> Verified:
+    """Runs the task's test at the commit, `verify_runs` times, in a copy of its own that is gone afterwards.
+
+    A copy that cannot be made or reached is a MngrError; everything that the test does is a verdict.
+    `artifacts` names a folder into which the outbox of these runs is brought.
+    """
+    with open_copy(run, commit, env, manager) as copy:
+        rans = _run_often(copy, run, task)
+        added, problem = added_tests(copy, run)
+        if artifacts:
+            copy.bring_outbox(artifacts)
+    verified = _verified(task.node_id, commit, rans)
+    reason = "; ".join(filter(None, (verified.reason, problem)))
+    return replace(verified, added=added, reason=reason)
+
+
+def measure_base(
+    run: RunSpec,
+    copies: Copies | None = None,
+    *,
+    artifacts: str = "",
+    env: Mapping[str, str] | None = None,
+    manager: mngr.Manager | None = None,
+) -> dict[str, Verified]:
+    """The verdict on every test of the run at its base commit, by node id; once, for all tasks to share."""
+    wanted = tuple(task.node_id for task in run.tasks)
+    with ExitStack() as stack:
+        copy = (copies or stack.enter_context(Copies(run, env, manager))).at(run.base)
+        rounds = [_run_all(copy, run, wanted, f"base-{n + 1}") for n in range(max(1, run.knobs.verify_runs))]
+        if artifacts:
+            copy.bring_outbox(artifacts)
+    return {
+        node_id: _verified(node_id, run.base, [_telling(rans, node_id) for rans in rounds])
+        for node_id in wanted
+    }
+
+
+def run_once(copy: Copy, run: RunSpec, node_ids: Iterable[str], name: str) -> dict[str, TestRun]:
+    """These tests once each, in as few processes as they allow."""
+    wanted = tuple(dict.fromkeys(node_ids))
+    rans = _run_all(copy, run, wanted, name)
+    wrong = _wrong_code(rans)
+    if wrong:
+        return {node_id: TestRun(node_id, "error", message=wrong) for node_id in wanted}
+    return {node_id: runs_of(_telling(rans, node_id), node_id)[-1] for node_id in wanted}
+
+
+def _run_often(copy: Copy, run: RunSpec, task: Task) -> list[Ran]:
+    """The same run several times; what cannot change, such as code that is not the copy's, is seen once."""
+    end = time.monotonic() + run.knobs.verify_deadline_s
+    rans: list[Ran] = []
+    for number in range(max(1, run.knobs.verify_runs)):
+        ask = Ask((task.node_id,), (task.file,), f"verify-{number + 1}")
+        rans.append(copy.pytest(run.pytest_args, ask, max(1.0, end - time.monotonic())))
+        if rans[-1].facts.wrong_code or rans[-1].timed_out or not rans[-1].facts.phases:
+            break
+    return rans
+
+
+def _run_all(copy: Copy, run: RunSpec, wanted: tuple[str, ...], name: str) -> list[Ran]:
+    """Many tests, once each."""
+    rans: list[Ran] = []
+    left, args = wanted, (*run.pytest_args, *files_of_added(run, copy.commit, wanted))
+    for _ in range(_ROUNDS):
+        rans.append(copy.pytest(args, Ask(left, None, name), run.knobs.verify_deadline_s))
+        reached = {phase.node_id for phase in rans[-1].facts.phases}
+        left = tuple(node_id for node_id in left if node_id not in reached)
+        if not left or not reached or rans[-1].facts.has_ended or rans[-1].timed_out:
+            break
+    return rans
+
+
+def _telling(rans: list[Ran], node_id: str) -> Ran:
+    """The run that got to this test, else the last one."""
+    told = (ran for ran in rans if any(phase.node_id == node_id for phase in ran.facts.phases))
+    return next(told, rans[-1])
+
+
+def _wrong_code(rans: list[Ran]) -> str:
+    found = next((ran.facts.wrong_code for ran in rans if ran.facts.wrong_code), "")
+    return f"wrong code under test: {found}" if found else ""
+
+
+def _verified(node_id: str, commit: str, rans: list[Ran]) -> Verified:
+    wrong = _wrong_code(rans)
+    if wrong:
+        return Verified(node_id, commit, "wrong_code", wrong)
+    runs = tuple(one for ran in rans for one in runs_of(ran, node_id))
+    return Verified(node_id, commit, verdict_of(runs), reason_of(runs), runs)

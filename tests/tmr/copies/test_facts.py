@@ -1,0 +1,47 @@
+"""What the plugin wrote is read with suspicion: tests ran in the same process."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mngr_tmr.copies.facts import Broken, Facts, Found, Origin, Phase, read_facts
+
+LINES = (
+    {"kind": "test", "node_id": "a.py::test", "file": "a.py", "line": 3, "deselected": False},
+    {"kind": "ran", "node_id": "a.py::test", "when": "call", "outcome": "passed", "duration_s": 0.5},
+    {"kind": "broken", "node_id": "b.py", "text": "oh"},
+    {"kind": "origin", "what": "import a", "path": "/x/a.py", "inside": False},
+    {"kind": "end", "code": 0},
+)
+
+
+def test_facts_are_sorted_by_what_they_are() -> None:
+    facts = read_facts("".join(json.dumps(line) + "\n" for line in LINES).encode())
+    assert facts == Facts(
+        (Found("a.py::test", "a.py", 3),),
+        (Phase("a.py::test", "call", "passed", 0.5),),
+        (Broken("b.py", "oh"),),
+        (Origin("import a", "/x/a.py", False),),
+        has_ended=True,
+    )
+    assert facts.wrong_code == "import a comes from /x/a.py"
+
+
+@pytest.mark.accept("Q5", "Q7")
+@given(
+    st.lists(
+        st.one_of(
+            st.binary(max_size=40).filter(lambda line: b"\n" not in line and line.strip()),
+            st.sampled_from(LINES).map(lambda line: json.dumps(line).encode()),
+            st.dictionaries(st.sampled_from(["kind", "node_id", "path"]), st.text(max_size=5)).map(
+                lambda line: json.dumps(line).encode()
+            ),
+        )
+    )
+)
+def test_any_bytes_are_facts_or_counted(lines: list[bytes]) -> None:
+    facts = read_facts(b"\n".join(lines))
+    good = sum(line in [json.dumps(one).encode() for one in LINES] for line in lines)
+    assert facts.unreadable <= len(lines) - good
