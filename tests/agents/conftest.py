@@ -4,7 +4,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.support.world import remove_socket
+from tests.agents.desk import Desk
+from tests.agents.offline import home
+from tests.support.model import Model
+from tests.support.model.fixture import model
+from tests.support.world import World, remove_socket
 from tests.tmux.stage import is_alive
 
 from mngr import process
@@ -12,6 +16,8 @@ from mngr.hosts.local import LocalHost
 from mngr.process import wait_until
 from mngr.store.paths import HostPaths
 from mngr.tmux.server import tmux
+
+__all__ = ["home", "model"]
 
 pytest.register_assert_rewrite("mngr.agents.conformance")
 
@@ -26,3 +32,17 @@ def host(tmp_path: Path) -> Iterator[LocalHost]:
     if pid:
         assert wait_until(lambda: not is_alive(int(pid)), 20)
     remove_socket(paths)
+
+
+@pytest.fixture
+def desk(tmp_path: Path, model: Model) -> Iterator[Desk]:
+    made = Desk(tmp_path, model)
+    yield made
+    made.world.end()
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    made = World(tmp_path)
+    yield made
+    made.end()

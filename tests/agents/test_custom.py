@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
+from mngr.agents.claude import ClaudeType
 from mngr.agents.command import CommandType
 from mngr.agents.conformance import PATIENCE_S, new_spec, running
-from mngr.agents.custom import custom_type
-from mngr.agents.protocol import AgentType, Resumable, Transcribed
+from mngr.agents.custom import CustomType, custom_type
+from mngr.agents.protocol import AgentType, Metered, Resumable, Transcribed
 from mngr.agents.scripted import ScriptedType
 from mngr.errors import UsageError
 from mngr.hosts.local import LocalHost
@@ -51,6 +52,16 @@ def test_it_has_the_powers_of_its_parent_and_no_others(host: LocalHost) -> None:
     with running(scripted, host, ()) as agent:
         assert scripted.send(agent.pane, b"hello").status is Delivery.DELIVERED
         assert next(turn.text for turn in scripted.transcript(agent.spec, host)) == "hello"
+
+
+@pytest.mark.accept("K14", "O1")
+def test_what_it_spends_is_read_as_its_parent_does(host: LocalHost) -> None:
+    kind: AgentType = CustomType("mine", ClaudeType(), (), {})
+    spec = new_spec(kind, host, ())
+    assert isinstance(kind, Metered)
+    assert kind.usage_script(spec, host.dir) == ClaudeType().usage_script(spec, host.dir)
+    assert kind.read_usage(b"") == []
+    assert not isinstance(made(command="cat"), Metered)
 
 
 @pytest.mark.accept("Q7")

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 import msgspec
 from msgspec import Struct
 
-from mngr.agents.protocol import AgentType, Resumable, Transcribed
+from mngr.agents.protocol import AgentType, Metered, Resumable, Transcribed
 from mngr.errors import RefusedError, UsageError
 from mngr.hosts.protocol import Host
 from mngr.model.agent import AgentSpec, AgentState, WaitingReason
@@ -28,7 +28,7 @@ from mngr.model.message import MESSAGE_LIMIT, Delivery, Receipt
 from mngr.process import wait_until
 from mngr.store.fold import Folded
 from mngr.store.paths import HostPaths
-from mngr.store.probe import Evidence, Pane
+from mngr.store.probe import Evidence, Pane, probe_argv, read_probe
 from mngr.store.runfile import RunFile, run_file_text
 from mngr.store.script import READ_AND_RUN, append, encode
 from mngr.tmux.pane import AgentPane, capture, look
@@ -215,6 +215,26 @@ class AgentTypeConformance:
             end(host, agent.spec)
             assert agent_type.send(agent.pane, b"too late").status is Delivery.BLOCKED
 
+    def test_the_end_of_a_turn_is_seen(self, agent_type: AgentType, host: Host) -> None:
+        if not isinstance(agent_type, Transcribed):
+            return
+        with running(agent_type, host, self.argv(host)) as agent:
+            self._send_last(agent_type, agent, b"take a turn")
+            assert wait_until(lambda: _is_turn_over(agent_type, agent), PATIENCE_S), capture(agent.pane)
+
+    def test_what_it_used_is_the_sum_of_its_records(self, agent_type: AgentType, host: Host) -> None:
+        if not isinstance(agent_type, Metered):
+            return
+        with running(agent_type, host, self.argv(host)) as agent:
+            self._send_last(agent_type, agent, b"use some tokens")
+            assert wait_until(lambda: agent_type.usage(agent.spec, host).output_tokens, PATIENCE_S)
+            script = agent_type.usage_script(agent.spec, host.dir)
+            records = agent_type.read_usage(host.run(READ_AND_RUN, stdin=encode(script)).stdout)
+            used = agent_type.usage(agent.spec, host)
+            assert sum(record.output_tokens for record in records) == used.output_tokens
+            assert sum(record.input_tokens for record in records) == used.input_tokens
+            assert all(record.model and record.at > 0 for record in records)
+
     def test_usage_is_never_negative(self, agent_type: AgentType, host: Host) -> None:
         usage = agent_type.usage(new_spec(agent_type, host, self.argv(host)), host)
         assert (
@@ -230,16 +250,16 @@ class AgentTypeConformance:
             return
         with running(agent_type, host, self.argv(host)) as agent:
             self._send_last(agent_type, agent, b"remember this")
-            assert "remember this" in _said_by_user(agent_type, agent.spec, host)
+            assert _told(agent_type, agent.spec, host, ["remember this"])
             if not isinstance(agent_type, Resumable):
                 return
             end(host, agent.spec)
             start(agent_type, host, agent.spec, resume=True)
             self._send_last(agent_type, agent, b"and this")
-            assert _said_by_user(agent_type, agent.spec, host) == ["remember this", "and this"]
+            assert _told(agent_type, agent.spec, host, ["remember this", "and this"])
             clone = new_spec(agent_type, host, agent.spec.argv)
             agent_type.copy_conversation(agent.spec, clone, host)
-            assert _said_by_user(agent_type, clone, host) == ["remember this", "and this"]
+            assert _told(agent_type, clone, host, ["remember this", "and this"])
 
     def _send_last(self, agent_type: AgentType, agent: Running, message: bytes = b"the last one") -> None:
         """What was sent before this has arrived when this has: a terminal keeps the order."""
@@ -252,6 +272,12 @@ class AgentTypeConformance:
 
 def _is_good(receipt: Receipt) -> bool:
     return receipt.status in (Delivery.DELIVERED, Delivery.QUEUED)
+
+
+def _is_turn_over(agent_type: AgentType, agent: Running) -> bool:
+    found = read_probe(agent.host.run(probe_argv(HostPaths(agent.host.dir), agent.spec.id)).stdout)
+    phase = agent_type.phase(found.agents[0], found.now)
+    return phase.waiting_reason is WaitingReason.END_OF_TURN
 
 
 def _refused(agent_type: AgentType, agent: Running, message: bytes) -> bool:
@@ -270,8 +296,13 @@ def _alive(folded: Folded) -> Evidence:
     return Evidence("agent-" + "0" * 32, folded=folded, alive=True, pane=pane)
 
 
-def _said_by_user(agent_type: Transcribed, spec: AgentSpec, host: Host) -> list[str]:
-    return [turn.text for turn in agent_type.transcript(spec, host) if turn.role == "user"]
+def _told(agent_type: Transcribed, spec: AgentSpec, host: Host, texts: list[str]) -> bool | None:
+    """Whether a person said these things, by the conversation, which a program may write a little later."""
+
+    def said() -> list[str]:
+        return [turn.text for turn in agent_type.transcript(spec, host) if turn.role == "user"]
+
+    return wait_until(lambda: said() == texts, PATIENCE_S)
 
 
 def _files(host: Host, but: str) -> list[str]:

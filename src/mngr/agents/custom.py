@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from mngr import registry
-from mngr.agents.protocol import AgentType, Command, Resumable, Transcribed
+from mngr.agents.protocol import AgentType, Command, Metered, Resumable, Transcribed
 from mngr.errors import UsageError, did_you_mean
 from mngr.hosts.protocol import Host
 from mngr.model.agent import AgentSpec
@@ -56,6 +56,11 @@ class CustomType:
             self.copy_conversation = lambda agent, clone, host: resumable.copy_conversation(
                 self._as_parent(agent), self._as_parent(clone), host
             )
+
+        if isinstance(parent, Metered):
+            metered = parent
+            self.usage_script = lambda agent, host_dir: metered.usage_script(self._as_parent(agent), host_dir)
+            self.read_usage = metered.read_usage
 
     def prepare(self, agent: AgentSpec, host: Host) -> None:
         self._parent.prepare(self._as_parent(agent), host)

@@ -1,13 +1,13 @@
 """The seam `AgentType` and its optional powers."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Protocol, runtime_checkable
 
 from msgspec import Struct
 
 from mngr.hosts.protocol import Host
 from mngr.model.agent import AgentSpec
-from mngr.model.message import Receipt, Turn, Usage
+from mngr.model.message import Receipt, Spending, Turn, Usage
 from mngr.store.probe import Evidence
 from mngr.store.state import Phase
 from mngr.tmux.pane import AgentPane
@@ -59,3 +59,11 @@ class Resumable(Protocol):
 
     def resume_command(self, agent: AgentSpec, host: Host) -> Command: ...
     def copy_conversation(self, agent: AgentSpec, clone: AgentSpec, host: Host) -> None: ...
+
+
+@runtime_checkable
+class Metered(Protocol):
+    """A type whose records say what each answer cost; the scripts of many agents run as one on their host."""
+
+    def usage_script(self, agent: AgentSpec, host_dir: str) -> str: ...
+    def read_usage(self, output: bytes) -> Sequence[Spending]: ...

@@ -1,0 +1,82 @@
+"""Answers to what Claude Code asks: a permission, or a question with options, on its screen."""
+
+import time
+
+from mngr.agents.claude_glance import Glance, glance
+from mngr.agents.claude_screen import Screen
+from mngr.agents.command import receipt_of
+from mngr.model.event import RESUMED, Event
+from mngr.model.message import Delivery, Receipt
+from mngr.process import wait_until
+from mngr.store.script import READ_AND_RUN, append, encode, quote, ring
+from mngr.tmux.pane import AgentPane, AroundPaste, paste
+from mngr.tmux.server import tmux_sh
+
+_YES = frozenset(("y", "yes", "ok", "allow", "approve"))
+_NO = frozenset(("n", "no", "deny", "reject"))
+_EVIDENCE_S = 5.0
+
+
+def choose(screen: Screen, text: str) -> int:
+    """The number of the option that a text means; 0 when it means none of them."""
+    word = text.strip().lower().rstrip(".!")
+    if word.isdecimal() and int(word) in screen.options:
+        return int(word)
+    first = "yes" if word in _YES else "no" if word in _NO else word
+    return next((number for number, option in screen.options.items() if _is_meant(option, first)), 0)
+
+
+def answer(pane: AgentPane, seen: Glance, text: str) -> Receipt:
+    """Chooses an option, or types where one takes words; anything else is not sent."""
+    number = choose(seen.screen, text)
+    if number and number != seen.screen.free_text:
+        pasted = paste(pane, b"", enter=False, around=AroundPaste(after=_press(pane, str(number))))
+    elif seen.screen.free_text:
+        first = f"{_press(pane, str(seen.screen.free_text))}\nsleep 0.3"
+        pasted = paste(
+            pane,
+            text.encode(),
+            enter=False,
+            around=AroundPaste(before=first, after="sleep 0.3\n" + _press(pane, "\r")),
+        )
+    else:
+        return Receipt(Delivery.BLOCKED, _what_it_asks(seen.screen), time.time())
+    if not pasted.taken:
+        return receipt_of(pasted)
+    return _judge(pane, seen, seen.screen.options.get(number, text))
+
+
+def _is_meant(option: str, word: str) -> bool:
+    said = option.lower()
+    return said == word or (word in ("yes", "no") and said.startswith(word))
+
+
+def _press(pane: AgentPane, key: str) -> str:
+    """Shell lines that hand over one key as if typed: a paste with marks would be text to a dialog."""
+    buffer = f"set-buffer -b mngr-key {quote(key)} \\; paste-buffer -d -r -b mngr-key -t {quote(pane.target)}"
+    return f"{tmux_sh(pane.paths)} {buffer} 9>&- </dev/null"
+
+
+def _judge(pane: AgentPane, before: Glance, chosen: str) -> Receipt:
+    """It was taken when the question is no longer there, or another one is."""
+    after = wait_until(lambda: _moved_on(before, glance(pane)), _EVIDENCE_S)
+    now = time.time()
+    if after is None:
+        return Receipt(Delivery.UNKNOWN, f"it still asks {_EVIDENCE_S:g} s after the answer", now)
+    if not after.alive:
+        return Receipt(Delivery.UNKNOWN, "its process ended as the answer arrived", now)
+    if after.activity in ("permission", "input") and not after.asks and not chosen.lower().startswith("no"):
+        event = append(pane.agent.events, Event(now, RESUMED))
+        pane.host.run(READ_AND_RUN, stdin=encode(f"{event}\n{ring(pane.paths.bell)}"))
+    return Receipt(Delivery.DELIVERED, f"its question was answered: {chosen[:100]}", now)
+
+
+def _moved_on(before: Glance, after: Glance) -> Glance | None:
+    if not after.alive or after.screen.options != before.screen.options:
+        return after
+    return after if after.screen.last_lines() != before.screen.last_lines() else None
+
+
+def _what_it_asks(screen: Screen) -> str:
+    options = ", ".join(f"{number} ({text})" for number, text in screen.options.items())
+    return f"nothing was sent: it asks, and this is no answer to it; answer {options}: {screen.last_lines()}"

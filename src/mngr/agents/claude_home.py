@@ -1,0 +1,82 @@
+"""Claude Code's home for one agent: its own config directory, so that the user's stays as it is."""
+
+import msgspec
+
+from mngr.agents.claude_hooks import HOOK, settings
+from mngr.errors import UsageError
+from mngr.hosts.protocol import Host
+from mngr.model.agent import AgentSpec
+from mngr.store.paths import HostPaths
+from mngr.store.script import READ_AND_RUN, encode, put, quote
+
+_APPROVED_KEY = "@KEY@"
+
+# Approves the key that this agent was given by name, and copies credentials if it was told where they are. A pipe
+# that it holds open for writing too never ends.
+_LAUNCH = f"""
+home=$CLAUDE_CONFIG_DIR key=${{ANTHROPIC_API_KEY-}}
+case $key in *[!A-Za-z0-9_-]*) key= ;; esac
+while [ "${{#key}}" -gt 20 ]; do key=${{key#?}}; done
+[ -e "$home/.claude.json" ] || (umask 077; sed "s/{_APPROVED_KEY}/$key/" "$home/first.json" >"$home/.claude.json")
+if [ -n "${{MNGR_CLAUDE_CREDENTIALS-}}" ] && [ ! -e "$home/.credentials.json" ]; then
+  (umask 077; cp -- "$MNGR_CLAUDE_CREDENTIALS" "$home/.credentials.json") || exit
+fi
+[ ! -p "$home/in" ] || exec "$@" <>"$home/in"
+exec "$@"
+"""
+
+_UNATTENDED = ("--dangerously-skip-permissions", "--permission-mode=bypassPermissions", "bypassPermissions")
+
+
+def home_of(agent: AgentSpec, host: Host) -> str:
+    return f"{HostPaths(host.dir).agent(agent.id).dir}/claude"
+
+
+def make_home(agent: AgentSpec, host: Host) -> None:
+    """Writes hooks, settings and the answers to first-run dialogs; what Claude Code wrote there is left alone."""
+    home = home_of(agent, host)
+    files = {
+        "hook.sh": HOOK,
+        "launch.sh": _LAUNCH,
+        "settings.json": msgspec.json.encode(settings()).decode(),
+        "first.json": msgspec.json.encode(_first_answers(agent)).decode(),
+    }
+    script = f"umask 077; mkdir -p {quote(home)} || exit\n"
+    script += "".join(f"{put(f'{home}/{name}', text)} || exit\n" for name, text in files.items())
+    host.run(READ_AND_RUN, stdin=encode(script)).check(f'preparing "{agent.name}"')
+
+
+def launch_argv(agent: AgentSpec, host: Host, *words: str) -> tuple[str, ...]:
+    """How the program is started: through a few lines of sh that end in exec."""
+    if any(word == "--settings" or word.startswith("--settings=") for word in agent.argv):
+        raise UsageError(
+            "--settings is how mngr hears from Claude Code, and it can be given once",
+            hint="put yours into .claude/settings.json of the project",
+        )
+    home = home_of(agent, host)
+    return ("sh", f"{home}/launch.sh", "claude", *words, "--settings", f"{home}/settings.json", *agent.argv)
+
+
+def launch_env(agent: AgentSpec, host: Host) -> dict[str, str]:
+    env = {
+        "CLAUDE_CONFIG_DIR": home_of(agent, host),
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "DISABLE_AUTOUPDATER": "1",
+    }
+    # Claude Code refuses to go unattended as root unless it is told that this is meant.
+    return {**env, "IS_SANDBOX": "1"} if is_unattended(agent) else env
+
+
+def is_unattended(agent: AgentSpec) -> bool:
+    """Whether the agent was asked to do everything without permission."""
+    return any(word in _UNATTENDED for word in agent.argv)
+
+
+def _first_answers(agent: AgentSpec) -> dict[str, object]:
+    return {
+        "hasCompletedOnboarding": True,
+        "theme": "dark",
+        "bypassPermissionsModeAccepted": is_unattended(agent),
+        "customApiKeyResponses": {"approved": [_APPROVED_KEY], "rejected": []},
+        "projects": {agent.work_dir: {"hasTrustDialogAccepted": True, "hasCompletedProjectOnboarding": True}},
+    }

@@ -1,0 +1,182 @@
+"""How a message reaches Claude Code: pasted once, Enter until the prompt is empty, believed only by its own word."""
+
+import time
+
+import msgspec
+from msgspec import Struct
+
+from mngr.agents.claude_answer import answer
+from mngr.agents.claude_glance import KINDS, Glance, settled
+from mngr.agents.claude_screen import PROMPT, Kind
+from mngr.agents.claude_text import check_text, readings, sum_of
+from mngr.agents.command import receipt_of
+from mngr.model.event import NEEDS_INPUT, SCREEN_UNKNOWN, Event
+from mngr.model.message import Delivery, Receipt
+from mngr.store.script import READ_AND_RUN, append, encode, quote, ring
+from mngr.tmux.pane import AgentPane, AroundPaste, Pasted, check_size, paste
+from mngr.tmux.server import tmux_sh
+
+_EVIDENCE_S = 8.0
+_TICK_S = 0.05
+_PRESSES = 4
+_TRIES = 5
+_KILL_TO_END, _KILL_TO_START = "\x0b", "\x15"
+_CHANGED = "mngr-changed"
+
+
+class _Queued(Struct, frozen=True):
+    """A line of the session file: what was typed while a turn went on."""
+
+    operation: str = ""
+    content: str = ""
+
+
+def send(pane: AgentPane, message: bytes) -> Receipt:
+    """Hands over one message, or the answer to what it asks. What is in the way is shown, never typed into."""
+    check_size(message)
+    text = check_text(message)
+    for _ in range(_TRIES):
+        receipt = _try(pane, text)
+        if receipt is not None:
+            return receipt
+    return _blocked("its screen keeps changing")
+
+
+def _try(pane: AgentPane, text: str) -> Receipt | None:
+    """None when its screen changed before anything was typed."""
+    seen = settled(pane)
+    if not seen.alive:
+        return _blocked("its process has ended, or its session is gone")
+    if seen.asks:
+        return answer(pane, seen, text)
+    if seen.screen.kind is Kind.PROMPT and seen.screen.draft:
+        return (
+            None
+            if _clear(pane)
+            else _blocked(
+                f"its prompt holds a text that somebody typed and did not send: {seen.screen.draft[:200]}"
+            )
+        )
+    if not seen.screen.is_ready:
+        _tell_unknown(pane)
+        return _blocked(f"something is in the way on its screen: {seen.screen.last_lines()}")
+    pasted = paste(pane, text.encode(), enter=False, around=_around(pane, seen, text))
+    if pasted.taken:
+        return _judge(pasted, text)
+    return None if _CHANGED in pasted.why else receipt_of(pasted)
+
+
+def _around(pane: AgentPane, seen: Glance, text: str) -> AroundPaste:
+    """Looks for the prompt to show the text, presses Enter, and again while it still does, until it said so."""
+    log, session = quote(pane.agent.events), quote(seen.session_file or "/dev/null")
+    said = "|".join(map(sum_of, readings(text)))
+    # A question that was asked long ago and is not on the screen any more is no reason to wait.
+    asks = "true" if seen.says_it_asks else "! mngr_asks"
+    before = f"""\
+{_functions(pane)}
+mngr_asks() {{ tail -c 4096 {log} | grep -E '"kind":"({KINDS})"' | tail -n 1 | grep -q {NEEDS_INPUT}; }}
+mngr_said() {{ tail -c +$((from + 1)) {log} | grep -E '"cksum":"({said})"'; }}
+mngr_queued() {{ tail -c +$((read + 1)) {session} 2>/dev/null | grep '"operation":"enqueue"'; }}
+mngr_taken() {{ mngr_said >/dev/null || mngr_queued >/dev/null; }}
+[ "$(mngr_prompt)" = empty ] && {asks} || {{ echo {_CHANGED} >&2; mngr_drop; exit 1; }}
+from=$(wc -c <{log}) read=$(wc -c 2>/dev/null <{session} || echo 0)
+"""
+    after = f"""\
+n=0 pressed=0
+until mngr_typed || [ "$n" -ge {int(2 / _TICK_S)} ]; do n=$((n + 1)); sleep {_TICK_S}; done
+n=0
+until mngr_taken; do
+  if [ $((n % 10)) -eq 0 ] && [ "$pressed" -lt {_PRESSES} ] && mngr_typed; then
+    [ "$pressed" -gt 0 ] || mngr_text >{_shown(pane)}
+    mngr_press '\r'; pressed=$((pressed + 1))
+  fi
+  [ "$n" -lt {int(_EVIDENCE_S / _TICK_S)} ] && [ "$(mngr_dead)" = 0 ] || break
+  n=$((n + 1)); sleep {_TICK_S}
+done
+mngr_taken && mngr_clear 6
+echo "dead $(mngr_dead)"
+mngr_typed && echo typed
+mngr_said | sed 's/^/said /'
+mngr_queued | sed 's/^/queued /'
+"""
+    return AroundPaste(before, after, timeout_s=_EVIDENCE_S + 30)
+
+
+def _functions(pane: AgentPane) -> str:
+    """Shell functions that look at the prompt and press keys.
+
+    Now and then a text that was taken comes back into the prompt, with the cursor before it: Enter would send it
+    once more. `mngr_clear` removes it, and nothing that anybody else typed.
+    """
+    tmux, target = tmux_sh(pane.paths), quote(pane.target)
+    prompt = f"grep {quote(PROMPT)} | tail -n 1"
+    cursor, dim = "\x01", "\x02"
+    styles = "".join((f"s/\x1b\\[7m/{cursor}/g;", f"s/\x1b\\[0*;*2m/{dim}/g;", "s/\x1b\\[[0-9;]*m//g"))
+    first, hint = quote(PROMPT + cursor), quote(dim)
+    return f"""\
+LC_ALL=C; export LC_ALL
+mngr_text() {{ {tmux} capture-pane -p -t {target} 2>/dev/null </dev/null | {prompt}; }}
+mngr_prompt() {{
+  case $({tmux} capture-pane -p -e -t {target} 2>/dev/null </dev/null | {prompt} | sed {quote(styles)}) in
+    '') echo none ;;
+    *{first}|*{first}' '*|*{first}?{hint}*) echo empty ;;
+    *{first}*) echo back ;;
+    *) echo typed ;;
+  esac
+}}
+mngr_typed() {{ [ "$(mngr_prompt)" = typed ]; }}
+mngr_press() {{ {tmux} set-buffer -b mngr-key "$1" \\; paste-buffer -d -r -b mngr-key -t {target} 9>&- </dev/null; }}
+mngr_clear() {{
+  shown= n=0
+  {{ read -r shown <{_shown(pane)}; }} 2>/dev/null
+  while [ "$(mngr_prompt)" != empty ] && [ "$(mngr_text)" = "${{shown:-none}}" ] && [ "$n" -lt 60 ]; do
+    n=$((n + 1)); [ "$n" -lt "$1" ] || mngr_press '{_KILL_TO_END}{_KILL_TO_START}'
+    sleep {_TICK_S}
+  done
+}}
+"""
+
+
+def _clear(pane: AgentPane) -> bool:
+    """Whether what stood in the prompt was a message of ours that had been taken, and is gone now."""
+    look = AroundPaste(
+        before=_functions(pane), after='mngr_clear 0\n[ "$(mngr_prompt)" = empty ] && echo clear'
+    )
+    return paste(pane, b"", enter=False, around=look).output.endswith(b"clear\n")
+
+
+def _shown(pane: AgentPane) -> str:
+    return quote(f"{pane.agent.dir}/claude/shown")
+
+
+def _judge(pasted: Pasted, text: str) -> Receipt:
+    told = [line.partition(b" ")[::2] for line in pasted.output.split(b"\n")]
+    tags = {tag for tag, _ in told}
+    now = time.time()
+    if b"said" in tags:
+        return Receipt(Delivery.DELIVERED, "its prompt hook named the message", now)
+    if any(_is_queued(line, text) for tag, line in told if tag == b"queued"):
+        return Receipt(Delivery.QUEUED, "it is busy and has it in its queue", now)
+    if (b"dead", b"0") not in told:
+        return Receipt(Delivery.UNKNOWN, "its process ended as the message arrived", now)
+    if b"typed" in tags:
+        return Receipt(Delivery.UNKNOWN, "the message stands in its prompt; it does not take it", now)
+    if text.startswith("/"):
+        return Receipt(Delivery.DELIVERED, "its prompt took the command; commands leave no other trace", now)
+    return Receipt(Delivery.UNKNOWN, f"it did not say within {_EVIDENCE_S:g} s that it took the message", now)
+
+
+def _is_queued(line: bytes, text: str) -> bool:
+    try:
+        return msgspec.json.decode(line, type=_Queued).content in readings(text)
+    except msgspec.DecodeError:
+        return False
+
+
+def _tell_unknown(pane: AgentPane) -> None:
+    event = append(pane.agent.events, Event(time.time(), SCREEN_UNKNOWN))
+    pane.host.run(READ_AND_RUN, stdin=encode(f"{event}\n{ring(pane.paths.bell)}"))
+
+
+def _blocked(why: str) -> Receipt:
+    return Receipt(Delivery.BLOCKED, f"nothing was sent: {why}", time.time())

@@ -1,0 +1,202 @@
+"""Claude Code's session files: the conversation and what each answer cost. Only the end of a large one is read."""
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from mngr.agents.claude_home import home_of
+from mngr.agents.prices import total
+from mngr.hosts.protocol import Host
+from mngr.model.agent import AgentSpec
+from mngr.model.message import Spending, Turn, Usage
+from mngr.store.paths import HostPaths
+from mngr.store.script import READ_AND_RUN, encode, quote
+
+TRANSCRIPT_LIMIT = 8 << 20
+USAGE_LIMIT = 64 << 20
+_TEXT_LIMIT = 64 << 10
+_INTERRUPTED = "[Request interrupted by user"
+
+
+def session_file(agent: AgentSpec, host: Host) -> str:
+    """The file of its last conversation, if it has begun one."""
+    try:
+        path = host.read(f"{home_of(agent, host)}/session").decode("utf-8", "surrogateescape").rstrip("\n")
+    except FileNotFoundError:
+        return ""
+    return path if path and host.run(("test", "-s", path)).code == 0 else ""
+
+
+def resume_words(agent: AgentSpec, host: Host) -> tuple[str, ...]:
+    """What makes the program go on with the last conversation; nothing when there is none."""
+    path = session_file(agent, host)
+    return ("--resume", path) if path else ()
+
+
+def turns(agent: AgentSpec, host: Host) -> list[Turn]:
+    """The conversation; of one past 8 MB the last part, which says so."""
+    path = session_file(agent, host)
+    if not path:
+        return []
+    script = f"wc -c <{quote(path)}; tail -c {TRANSCRIPT_LIMIT} {quote(path)} | tr -d '\\000'"
+    size, _, tail = host.run(("sh", "-c", script, "mngr-transcript")).stdout.partition(b"\n")
+    lines = tail.split(b"\n")
+    left_out = int(size or 0) - TRANSCRIPT_LIMIT
+    if left_out <= 0:
+        return list(read_turns(lines))
+    note = Turn("tool", f"(the first {left_out >> 20} MB of the conversation are left out)")
+    return [note, *read_turns(lines[1:])]
+
+
+def read_turns(lines: Iterable[bytes]) -> Iterator[Turn]:
+    """What was said, by whom; torn and foreign lines are passed over."""
+    for entry in _in_order([_decode(line) for line in lines]):
+        if entry.get("isMeta") or entry.get("isSidechain"):
+            continue
+        at = _seconds(entry.get("timestamp"))
+        attached = entry.get("attachment")
+        if entry.get("type") in ("user", "assistant"):
+            message = entry.get("message")
+            content = message.get("content") if isinstance(message, dict) else None
+            yield from _said(str(entry["type"]), content, at)
+        elif isinstance(attached, dict) and attached.get("type") == "queued_command":
+            yield from _said("user", attached.get("prompt"), at)
+
+
+def copy_session(agent: AgentSpec, clone: AgentSpec, host: Host) -> None:
+    """Gives the clone its own copy of the last conversation, marked so that what it cost is not counted twice."""
+    path, home = session_file(agent, host), home_of(clone, host)
+    if not path:
+        return
+    copy = f"{home}/projects/copied/{path.rpartition('/')[2]}"
+    script = f"""\
+umask 077
+mkdir -p {quote(f"{home}/projects/copied")} && cp -- {quote(path)} {quote(copy)} || exit
+wc -c <{quote(copy)} >{quote(f"{copy}.copied")}
+printf '%s\\n' {quote(copy)} >{quote(f"{home}/session")}
+"""
+    host.run(READ_AND_RUN, stdin=encode(script)).check(f'copying the conversation of "{agent.name}"')
+
+
+def spendings_script(agent: AgentSpec, host_dir: str) -> str:
+    """Shell lines that print the lines with token counts of all its sessions, subagents included."""
+    home = f"{HostPaths(host_dir).agent(agent.id).dir}/claude"
+    return f"""\
+[ ! -d {quote(home)}/projects ] || find {quote(home)}/projects -name '*.jsonl' | while read -r file; do
+  copied=0; [ ! -e "$file.copied" ] || read -r copied <"$file.copied"
+  size=$(wc -c <"$file")
+  [ $((size - copied)) -le {USAGE_LIMIT} ] || copied=$((size - {USAGE_LIMIT}))
+  tail -c +$((copied + 1)) "$file" | tr -d '\\000' | grep '"usage":{{'
+done
+"""
+
+
+def used(agent: AgentSpec, host: Host) -> Usage:
+    """All that it used so far, at the prices that come with mngr."""
+    output = host.run(("sh", "-c", spendings_script(agent, host.dir), "mngr-usage")).stdout
+    return total(read_spendings(output))
+
+
+def read_spendings(output: bytes) -> list[Spending]:
+    """A record per answer of the model: several lines may tell of one, and the last has its final count."""
+    found: dict[str, Spending] = {}
+    for line in output.split(b"\n"):
+        entry = _decode(line)
+        message = entry.get("message")
+        if entry.get("type") != "assistant" or not isinstance(message, dict):
+            continue
+        usage, model = message.get("usage"), str(message.get("model", ""))
+        if isinstance(usage, dict) and not model.startswith("<"):
+            found[str(message.get("id") or len(found))] = _spending(
+                model, usage, _seconds(entry.get("timestamp"))
+            )
+    return list(found.values())
+
+
+def _spending(model: str, usage: dict[str, Any], at: float) -> Spending:
+    written, detail = _count(usage, "cache_creation_input_tokens"), usage.get("cache_creation")
+    for_an_hour = _count(detail, "ephemeral_1h_input_tokens") if isinstance(detail, dict) else 0
+    return Spending(
+        at=at,
+        model=model,
+        input_tokens=_count(usage, "input_tokens"),
+        output_tokens=_count(usage, "output_tokens"),
+        cache_read_tokens=_count(usage, "cache_read_input_tokens"),
+        cache_write_tokens=max(0, written - for_an_hour),
+        cache_write_1h_tokens=for_an_hour,
+    )
+
+
+def _count(table: dict[str, Any], name: str) -> int:
+    value = table.get(name)
+    return value if isinstance(value, int) and value > 0 else 0
+
+
+def _decode(line: bytes) -> dict[str, Any]:
+    try:
+        found = msgspec.json.decode(line)
+    except (msgspec.DecodeError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _seconds(timestamp: Any) -> float:
+    try:
+        return datetime.fromisoformat(str(timestamp)).timestamp()
+    except ValueError:
+        return 0.0
+
+
+def _in_order(entries: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Every entry behind the one it follows: now and then the program writes an answer before its question."""
+    to_come = {str(entry["uuid"]) for entry in entries if "uuid" in entry}
+    early: dict[str, list[dict[str, Any]]] = {}
+    for entry in entries:
+        ready = [entry]
+        while ready:
+            one = ready.pop(0)
+            parent, own = str(one.get("parentUuid", "")), str(one.get("uuid", ""))
+            if parent in to_come:
+                early.setdefault(parent, []).append(one)
+                continue
+            yield one
+            to_come.discard(own)
+            ready = early.pop(own, []) + ready
+    for left in early.values():
+        yield from left
+
+
+def _said(kind: str, content: Any, at: float) -> Iterator[Turn]:
+    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    for block in blocks if isinstance(blocks, list) else ():
+        turn = _turn(kind, block, at) if isinstance(block, dict) else None
+        if turn:
+            yield turn
+
+
+def _turn(kind: str, block: dict[str, Any], at: float) -> Turn | None:
+    if block.get("type") == "tool_use":
+        return Turn("tool", f"{block.get('name')}: {_input_text(block.get('input'))}"[:_TEXT_LIMIT], at)
+    if block.get("type") == "tool_result":
+        return Turn("tool", _result_text(block.get("content"))[:_TEXT_LIMIT], at)
+    text = block.get("text")
+    if block.get("type") != "text" or not isinstance(text, str) or not text:
+        return None
+    if kind == "assistant":
+        return Turn("agent", text, at)
+    return Turn("tool" if text.startswith(_INTERRUPTED) else "user", text, at)
+
+
+def _input_text(given: Any) -> str:
+    if isinstance(given, dict) and isinstance(given.get("command"), str):
+        return str(given["command"])
+    return msgspec.json.encode(given).decode()
+
+
+def _result_text(content: Any) -> str:
+    if isinstance(content, str):
+        return content
+    blocks = content if isinstance(content, list) else []
+    return "\n".join(str(block["text"]) for block in blocks if isinstance(block, dict) and "text" in block)

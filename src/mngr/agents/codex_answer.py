@@ -1,0 +1,137 @@
+"""Answers to what Codex asks: a permission, or a question, which its app server repeats to everyone who joins."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from mngr.agents.codex_channel import Channel, Message, NoLineError
+from mngr.model.event import NEEDS_INPUT, RESUMED, Event
+from mngr.model.message import Delivery, Receipt
+from mngr.store.script import READ_AND_RUN, append, encode, quote, ring
+from mngr.tmux.pane import AgentPane
+
+_YES = frozenset(("y", "yes", "ok", "allow", "approve"))
+_NO = frozenset(("n", "no", "deny", "reject"))
+_EVIDENCE_S = 10.0
+_QUESTION = "item/tool/requestUserInput"
+_SHOWN = 2000
+
+# As its own screen does: "no" ends the turn, so that the next message can say what to do instead.
+_COMMAND: tuple[Any, ...] = ("accept", "cancel")
+_FILES: tuple[Any, ...] = ("accept", "acceptForSession", "cancel")
+
+
+def answer(channel: Channel, pane: AgentPane, thread: Message, text: str) -> Receipt:
+    """Answers the first thing it asks; what is no answer to it is not sent."""
+    channel.ask("thread/resume", {"threadId": thread["id"], "excludeTurns": True})
+    request = _wait_for(channel, lambda message: "id" in message and "method" in message)
+    if request is None:
+        return Receipt(
+            Delivery.BLOCKED, "nothing was sent: it asks for something only its screen can show", time.time()
+        )
+    result = result_for(request, text)
+    if result is None:
+        return Receipt(Delivery.BLOCKED, _what_it_asks(request), time.time())
+    try:
+        channel.answer(request, result)
+        is_taken = _wait_for(channel, lambda message: _is_resolved(message, request)) is not None
+    except NoLineError as error:
+        return Receipt(Delivery.UNKNOWN, f"as the answer was handed over: {error.message}", time.time())
+    if not is_taken:
+        why = f"it did not say within {_EVIDENCE_S:g} s that it took the answer"
+        return Receipt(Delivery.UNKNOWN, why, time.time())
+    if result.get("decision") != "cancel":
+        _tell_resumed(pane)
+    return Receipt(Delivery.DELIVERED, f"its question was answered: {text[:100]}", time.time())
+
+
+def result_for(request: Message, text: str) -> Message | None:
+    """What to answer; None when the text is no answer to that."""
+    method, params = str(request["method"]), request["params"]
+    if method == _QUESTION:
+        return _to_questions(params.get("questions") or [], text)
+    is_yes, is_no = _means(text)
+    if method in ("item/commandExecution/requestApproval", "item/fileChange/requestApproval"):
+        decision = _decision(_options(request), text)
+        return None if decision is None else {"decision": decision}
+    if not (is_yes or is_no):
+        return None
+    if method == "item/permissions/requestApproval":
+        return {"permissions": params.get("permissions") if is_yes else {}}
+    if method == "mcpServer/elicitation/request":
+        return {"action": "accept", "content": {}} if is_yes else {"action": "decline"}
+    return None
+
+
+def _decision(options: tuple[Any, ...], text: str) -> Any:
+    is_yes, is_no = _means(text)
+    if is_yes or is_no:
+        return "accept" if is_yes else "cancel"
+    number = _number(text.strip())
+    return options[number - 1] if 0 < number <= len(options) else None
+
+
+def _options(request: Message) -> tuple[Any, ...]:
+    """The decisions in the order in which its screen numbers them."""
+    if request["method"] == "item/fileChange/requestApproval":
+        return _FILES
+    return tuple(request["params"].get("availableDecisions") or _COMMAND)
+
+
+def _to_questions(questions: list[Message], text: str) -> Message | None:
+    """One answer for each question, a line each: the number of an option, or words."""
+    lines = [text.strip()] if len(questions) == 1 else text.strip().splitlines()
+    if len(lines) != len(questions):
+        return None
+    answers = {}
+    for question, line in zip(questions, lines, strict=True):
+        labels = [str(option.get("label")) for option in question.get("options") or ()]
+        number = _number(line)
+        answers[question["id"]] = {"answers": [labels[number - 1] if 0 < number <= len(labels) else line]}
+    return {"answers": answers}
+
+
+def _means(text: str) -> tuple[bool, bool]:
+    word = text.strip().lower().rstrip(".!")
+    return word in _YES, word in _NO
+
+
+def _number(word: str) -> int:
+    return int(word) if word.isascii() and word.isdecimal() and len(word) < 3 else 0
+
+
+def _what_it_asks(request: Message) -> str:
+    params = request["params"]
+    if request["method"] == _QUESTION:
+        asked = [str(question.get("question")) for question in params.get("questions") or ()]
+        return f"nothing was sent: it asks {len(asked)} questions; answer a line each: {'; '.join(asked)}"[
+            :_SHOWN
+        ]
+    wanted = params.get("command") or params.get("message") or params.get("reason") or "to change files"
+    why = f" ({params['reason']})" if params.get("reason") else ""
+    numbers = ""
+    if str(request["method"]).endswith(("commandExecution/requestApproval", "fileChange/requestApproval")):
+        numbers = f", or a number from 1 to {len(_options(request))} as on its screen"
+    return f"nothing was sent: it asks for permission; answer yes or no{numbers}: {wanted}{why}"[:_SHOWN]
+
+
+def _is_resolved(message: Message, request: Message) -> bool:
+    is_about_one = message.get("method") == "serverRequest/resolved"
+    return is_about_one and message["params"].get("requestId") == request["id"]
+
+
+def _wait_for(channel: Channel, is_wanted: Callable[[Message], bool]) -> Message | None:
+    deadline = time.monotonic() + _EVIDENCE_S
+    while (left := deadline - time.monotonic()) > 0:
+        message = channel.listen(left)
+        if message is None or is_wanted(message):
+            return message
+    return None
+
+
+def _tell_resumed(pane: AgentPane) -> None:
+    """Nothing else tells it before the tool is done; a hook that spoke meanwhile knows better."""
+    log = pane.agent.events
+    event = append(log, Event(time.time(), RESUMED))
+    script = f"tail -n 1 {quote(log)} | grep -q {NEEDS_INPUT} && {event}\n{ring(pane.paths.bell)}"
+    pane.host.run(READ_AND_RUN, stdin=encode(script))

@@ -1,0 +1,194 @@
+"""Codex's home for one agent: its own directory, so that the user's stays as it is, and how the program is started."""
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from mngr.agents.codex_hooks import HOOK, hooks
+from mngr.errors import UsageError
+from mngr.hosts.protocol import Host
+from mngr.model.agent import AgentSpec
+from mngr.store.paths import HostPaths
+from mngr.store.script import READ_AND_RUN, encode, put, quote, words
+
+SOCKET = "socket"
+
+# Starts the app server, then becomes the screen. `set -m` gives the server a process group of its own, and a reader
+# of a pipe that the screen holds open ends that group when the screen is gone, however that ended. The server keeps
+# its socket in a folder of its own and leaves it there when it is killed.
+_LAUNCH = r"""
+home=$CODEX_HOME
+command -v codex >/dev/null || exec codex
+usual=$(umask)
+umask 077
+[ -e "$home/config.toml" ] || cp "$home/first.toml" "$home/config.toml" || exit
+if [ -n "${MNGR_CODEX_CREDENTIALS-}" ] && [ ! -e "$home/auth.json" ]; then
+  cp -- "$MNGR_CODEX_CREDENTIALS" "$home/auth.json" || exit
+fi
+if [ -n "${OPENAI_API_KEY-}" ] && [ ! -e "$home/auth.json" ]; then
+  printf %s "$OPENAI_API_KEY" | codex login --with-api-key >"$home/login.log" 2>&1 ||
+    { cat "$home/login.log"; exit 1; }
+fi
+sh "$home/trust.sh" @SERVER@
+printf '%s\n' "$PATH" >"$home/path"
+rm -f "$home/alive" "$home/socket" && mkfifo "$home/alive" || exit
+umask "$usual"
+set -m
+codex @SERVER@ app-server --listen "unix://$home/socket" >"$home/server.log" 2>&1 </dev/null &
+server=$!
+set +m
+printf '%s\n' "$$" >"$home/launched"
+(
+  trap '' HUP INT QUIT TERM
+  read -r _ <"$home/alive"
+  kill -9 "-$server"
+  read -r last <"$home/launched"
+  [ "$last" != "$$" ] || { real=$(readlink "$home/socket") && rm -f "$real" "$real.lock" "$home/socket"; }
+) >/dev/null 2>&1 </dev/null &
+exec 7>"$home/alive"
+until [ -S "$home/socket" ] || ! kill -0 "$server" 2>/dev/null; do sleep 0.05; done
+[ -S "$home/socket" ] || { cat "$home/server.log"; exit 1; }
+exec codex "$@"
+"""
+
+# Codex runs no hook that nobody trusts, and asks about it. Ours are trusted by the sums that it reckons itself; it is
+# asked for them once for each release of it. Hooks of the repository stay what they are: a question to a person.
+_TRUST = r"""
+home=$CODEX_HOME
+release=$(ls -lL "$(command -v codex)")
+[ "$release" != "$(cat "$home/trusted" 2>/dev/null)" ] || exit 0
+rm -f "$home/ask" "$home/answer" && mkfifo "$home/ask" || exit
+codex "$@" app-server <"$home/ask" >"$home/answer" 2>/dev/null &
+exec 8>"$home/ask"
+printf '%s\n' '{"id":1,"method":"initialize","params":{"clientInfo":{"name":"mngr","version":"1"}}}' \
+  '{"method":"initialized"}' '{"id":2,"method":"hooks/list","params":{}}' >&8
+n=0
+until grep -q '"id":2' "$home/answer" || [ "$n" -ge 200 ]; do n=$((n + 1)); sleep 0.05; done
+exec 8>&-
+awk -v ours="[hooks.state.\"$home/hooks.json:" '
+  /^\[/ { skip = index($0, ours) == 1 } !skip' "$home/config.toml" >"$home/config.new"
+sed 's/{"key":"/\
+/g' "$home/answer" | sed -n 's/^\([^"]*\)".*"currentHash":"\(sha256:[0-9a-f]*\)".*/\1 \2/p' |
+while read -r key sum; do
+  case $key in "$home/hooks.json:"*) printf '\n[hooks.state."%s"]\ntrusted_hash = "%s"\n' "$key" "$sum" ;; esac
+done >>"$home/config.new"
+mv -f "$home/config.new" "$home/config.toml"
+rm -f "$home/ask" "$home/answer"
+printf '%s\n' "$release" >"$home/trusted"
+"""
+
+_TITLE = 'tui.terminal_title=["activity","app-name","run-state"]'
+_SETTINGS = """\
+check_for_update_on_startup = false
+
+[analytics]
+enabled = false
+
+[features]
+daemon_auto_start = false
+plugins = false
+
+[notice]
+hide_full_access_warning = true
+hide_rate_limit_model_nudge = true
+"""
+
+_ALL_ALLOWED = ("approval_policy", "never"), ("sandbox_mode", "danger-full-access")
+_PERMISSION_WORDS = {
+    "--ask-for-approval": "approval_policy",
+    "-a": "approval_policy",
+    "--sandbox": "sandbox_mode",
+    "-s": "sandbox_mode",
+}
+_SHARED_WORDS = ("-c", "--config", "--enable", "--disable", "-p", "--profile")
+_OURS = ("--remote", "-C", "--cd")
+_UNATTENDED = ("--dangerously-bypass-approvals-and-sandbox", "--yolo")
+
+
+def home_of(agent: AgentSpec, host: Host) -> str:
+    return f"{HostPaths(host.dir).agent(agent.id).dir}/codex"
+
+
+def make_home(agent: AgentSpec, host: Host) -> None:
+    """Writes hooks, settings and the answers to first-run dialogs; what Codex wrote there is left alone."""
+    home = home_of(agent, host)
+    files = {
+        "hook.sh": HOOK,
+        "trust.sh": _TRUST,
+        "launch.sh": _LAUNCH.replace("@SERVER@", words(*server_words(agent.argv))),
+        "hooks.json": msgspec.json.encode(hooks()).decode(),
+        "first.toml": _first_settings(agent),
+    }
+    script = f"umask 077; mkdir -p {quote(home)} || exit\n"
+    script += "".join(f"{put(f'{home}/{name}', text)} || exit\n" for name, text in files.items())
+    host.run(READ_AND_RUN, stdin=encode(script)).check(f'preparing "{agent.name}"')
+
+
+def launch_argv(agent: AgentSpec, host: Host, thread: str = "") -> tuple[str, ...]:
+    """How the program is started, with a thread to go on with it: through a few lines of sh that end in exec."""
+    home = home_of(agent, host)
+    refuse_ours(agent)
+    screen = ("--remote", f"unix://{home}/{SOCKET}", "-C", agent.work_dir, "-c", _TITLE)
+    if not thread:
+        return ("sh", f"{home}/launch.sh", *screen, *agent.argv)
+    # A thread keeps its permissions, and Codex refuses to be told them again.
+    return ("sh", f"{home}/launch.sh", "resume", thread, *screen, *screen_words(agent.argv))
+
+
+def refuse_ours(agent: AgentSpec) -> None:
+    """Raises UsageError for flags that mngr gives to the program itself."""
+    for name in (word.partition("=")[0] for word in agent.argv):
+        if name in _OURS:
+            raise UsageError(
+                f'{name} of Codex is set by mngr for every agent, and "{agent.name}" was given another one',
+                hint="leave it out; --from and --path of mngr create choose its work dir",
+            )
+
+
+def launch_env(agent: AgentSpec, host: Host) -> dict[str, str]:
+    return {"CODEX_HOME": home_of(agent, host)}
+
+
+def server_words(argv: Sequence[str]) -> tuple[str, ...]:
+    """Those words that the app server must know too; permissions become settings."""
+    found: list[str] = []
+    for name, value in _options(argv):
+        if name in _SHARED_WORDS:
+            found += (name, value)
+        elif name in _PERMISSION_WORDS:
+            found += ("-c", _setting(_PERMISSION_WORDS[name], value))
+        elif name in _UNATTENDED:
+            found += (word for each in _ALL_ALLOWED for word in ("-c", _setting(*each)))
+    return tuple(found)
+
+
+def screen_words(argv: Sequence[str]) -> tuple[str, ...]:
+    """The words without permissions."""
+    kept: list[str] = []
+    for name, value in _options(argv):
+        if name not in _PERMISSION_WORDS and name not in _UNATTENDED:
+            kept += (name, value) if value else (name,)
+    return tuple(kept)
+
+
+def _options(argv: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Pairs of an option and its value, where it is one that we know to have one; `--name=value` is such a pair."""
+    known = (*_SHARED_WORDS, *_PERMISSION_WORDS)
+    rest = iter(argv)
+    for word in rest:
+        name, sign, value = word.partition("=")
+        if word in known:
+            yield word, next(rest, "")
+        elif sign and name in known:
+            yield name, value
+        else:
+            yield word, ""
+
+
+def _setting(name: str, value: str) -> str:
+    return f"{name}={msgspec.json.encode(value).decode()}"
+
+
+def _first_settings(agent: AgentSpec) -> str:
+    work_dir = msgspec.json.encode(agent.work_dir).decode()
+    return f'{_SETTINGS}\n[projects.{work_dir}]\ntrust_level = "trusted"\n'

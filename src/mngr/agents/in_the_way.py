@@ -1,0 +1,29 @@
+"""When something is in the way on an agent's screen: its words, and the event that says so."""
+
+import re
+import time
+
+from mngr.model.event import SCREEN_UNKNOWN, Event
+from mngr.store.script import READ_AND_RUN, append, encode, ring
+from mngr.tmux.pane import AgentPane
+
+# Letters and signs are kept; drawings, which move, are not.
+_DRAWING = re.compile("[\u2500-\u259f\u2800-\u28ff]+")
+_LINES = 12
+
+
+def lines_of(screen: str) -> list[str]:
+    """The lines that say something."""
+    stripped = (_DRAWING.sub("", line).strip() for line in screen.splitlines())
+    return [line for line in stripped if line]
+
+
+def end_of(screen: str) -> str:
+    """The end of a screen in one line, for a person who has to see what is in the way."""
+    return " | ".join(lines_of(screen)[-_LINES:])
+
+
+def tell_unknown(pane: AgentPane) -> None:
+    """Writes down that its screen is not understood, so that its state is UNKNOWN until it says something."""
+    event = append(pane.agent.events, Event(time.time(), SCREEN_UNKNOWN))
+    pane.host.run(READ_AND_RUN, stdin=encode(f"{event}\n{ring(pane.paths.bell)}"))

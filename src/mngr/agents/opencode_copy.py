@@ -1,0 +1,43 @@
+"""How a clone gets OpenCode's conversation: a copy of its database, taken while it runs or not."""
+
+from mngr.agents.opencode_home import home_of, make_home
+from mngr.agents.opencode_line import request
+from mngr.agents.opencode_record import session_id
+from mngr.errors import MngrError
+from mngr.hosts.protocol import Host
+from mngr.model.agent import AgentSpec
+from mngr.store.paths import HostPaths
+from mngr.store.script import READ_AND_RUN, encode, quote
+
+_RUNS = 80
+
+
+def copy_conversation(agent: AgentSpec, clone: AgentSpec, host: Host) -> None:
+    """Gives the clone its own copy, marked so that what it cost is not counted twice."""
+    if not session_id(agent, host):
+        return
+    make_home(clone, host)
+    source, target = home_of(agent, host), home_of(clone, host)
+    database = f"{target}/data/opencode/opencode.db"
+    state = HostPaths(host.dir).agent(agent.id).dir
+    script = f"""\
+umask 077
+cp {quote(source)}/session {quote(source)}/record.jsonl {quote(target)} || exit 1
+wc -c <{quote(target)}/record.jsonl >{quote(target)}/record.jsonl.copied
+pid= dir=; {{ read -r pid dir <{quote(source)}/ready; }} 2>/dev/null
+[ "$dir" = {quote(state)} ] && kill -0 "$pid" 2>/dev/null && exit {_RUNS}
+for file in opencode.db opencode.db-wal; do
+  [ ! -e {quote(source)}/data/opencode/"$file" ] ||
+    cp {quote(source)}/data/opencode/"$file" {quote(target)}/data/opencode/ || exit 1
+done
+"""
+    done = host.run(READ_AND_RUN, stdin=encode(script), timeout_s=600)
+    if done.code != _RUNS:
+        done.check(f'copying the conversation of "{agent.name}"')
+        return
+    answer = request(host, source, "copy", to=database)
+    if not answer.taken or answer.error:
+        raise MngrError(
+            f'the conversation of "{agent.name}" could not be copied: {answer.error or "its plugin does not answer"}',
+            hint=f"mngr stop {agent.name}, then clone it",
+        )

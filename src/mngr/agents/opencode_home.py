@@ -1,0 +1,103 @@
+"""OpenCode's home for one agent: its own directories, so that the user's stay as they are, and how it is started."""
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from mngr.errors import UsageError
+from mngr.hosts.protocol import Host
+from mngr.model.agent import AgentSpec
+from mngr.store.paths import HostPaths
+from mngr.store.script import READ_AND_RUN, encode, put, quote
+
+_PLUGIN = os.path.join(os.path.dirname(__file__), "opencode_plugin.js")
+
+# OpenCode has no directory of its own to name, so it is given other ones than the usual; the plugin tells the usual
+# ones to the programs that the agent runs.
+_LAUNCH = r"""
+home=$MNGR_AGENT_STATE_DIR/opencode
+command -v opencode >/dev/null || exec opencode
+export MNGR_USUAL_CONFIG="${XDG_CONFIG_HOME-}" MNGR_USUAL_DATA="${XDG_DATA_HOME-}"
+export MNGR_USUAL_STATE="${XDG_STATE_HOME-}" MNGR_USUAL_CACHE="${XDG_CACHE_HOME-}"
+export XDG_CONFIG_HOME="$home/config" XDG_DATA_HOME="$home/data"
+export XDG_STATE_HOME="$home/state" XDG_CACHE_HOME="$home/cache"
+rm -f "$home/ready"
+login=$home/data/opencode/auth.json
+if [ -n "${MNGR_OPENCODE_CREDENTIALS-}" ] && [ ! -e "$login" ]; then
+  (umask 077; mkdir -p "$home/data/opencode" && cp -- "$MNGR_OPENCODE_CREDENTIALS" "$login") || exit
+fi
+exec opencode "$@"
+"""
+
+_SETTINGS = {"$schema": "https://opencode.ai/config.json", "autoupdate": False, "share": "disabled"}
+# OpenCode installs a package into every directory that may hold a plugin, from the network, unless it is told that
+# it is there. Ours needs none.
+_LOCK = {"packages": {"": {"dependencies": {"@opencode-ai/plugin": "*"}}}}
+_FOLDERS = (
+    "config/opencode/plugin config/opencode/node_modules data/opencode state cache in taken answer asked"
+)
+
+_OURS = ("--pure", "-s", "--session", "-c", "--continue", "--fork", "--mini")
+_MODEL, _AGENT = ("-m", "--model"), ("--agent",)
+
+
+def home_of(agent: AgentSpec, host: Host) -> str:
+    return f"{HostPaths(host.dir).agent(agent.id).dir}/opencode"
+
+
+def make_home(agent: AgentSpec, host: Host) -> None:
+    """Writes settings and the plugin; what OpenCode wrote there is left alone."""
+    home = home_of(agent, host)
+    with open(_PLUGIN, encoding="utf-8") as file:
+        plugin = file.read()
+    files = {
+        "launch.sh": _LAUNCH,
+        "prompt.json": msgspec.json.encode(prompt_options(agent.argv)).decode(),
+        "config/opencode/opencode.json": msgspec.json.encode(_SETTINGS).decode(),
+        "config/opencode/package-lock.json": msgspec.json.encode(_LOCK).decode(),
+        "config/opencode/plugin/mngr.js": plugin,
+    }
+    script = f"umask 077; mkdir -p {quote(home)} && cd {quote(home)} && mkdir -p {_FOLDERS} || exit\n"
+    script += "".join(f"{put(f'{home}/{name}', text)} || exit\n" for name, text in files.items())
+    host.run(READ_AND_RUN, stdin=encode(script)).check(f'preparing "{agent.name}"')
+
+
+def launch_argv(agent: AgentSpec, host: Host, session: str = "") -> tuple[str, ...]:
+    """How the program is started, with a session to go on with it: through a few lines of sh that end in exec."""
+    _refuse_ours(agent)
+    resume = ("--session", session) if session else ()
+    return ("sh", f"{home_of(agent, host)}/launch.sh", *resume, *agent.argv)
+
+
+def launch_env() -> dict[str, str]:
+    return {"OPENCODE_DISABLE_AUTOUPDATE": "1"}
+
+
+def prompt_options(argv: Sequence[str]) -> dict[str, Any]:
+    """What a message must say again of the program's own arguments: they are its screen's, not the conversation's."""
+    found: dict[str, Any] = {}
+    for name, value in _options(argv):
+        provider, sign, model = value.partition("/")
+        if name in _MODEL and sign:
+            found["model"] = {"providerID": provider, "modelID": model}
+        elif name in _AGENT and value:
+            found["agent"] = value
+    return found
+
+
+def _options(argv: Sequence[str]) -> Iterator[tuple[str, str]]:
+    rest = iter(argv)
+    for word in rest:
+        name, sign, value = word.partition("=")
+        yield (name, value) if sign else (word, next(rest, "") if word in (*_MODEL, *_AGENT) else "")
+
+
+def _refuse_ours(agent: AgentSpec) -> None:
+    for name in (word.partition("=")[0] for word in agent.argv):
+        if name in _OURS:
+            raise UsageError(
+                f'{name} of OpenCode would take "{agent.name}" out of mngr\'s sight',
+                hint="leave it out: mngr start goes on with its conversation, and mngr clone copies it",
+            )

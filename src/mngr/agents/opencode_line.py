@@ -1,0 +1,94 @@
+"""The line to OpenCode's plugin: a request is a file that it takes, and the answer a file that it leaves."""
+
+import os
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from mngr.agents.jsonl import table
+from mngr.agents.opencode import TITLES
+from mngr.hosts.protocol import Host
+from mngr.store.script import quote
+from mngr.tmux.pane import AgentPane
+from mngr.tmux.server import tmux_sh
+
+_COMES_UP_S, _ANSWER_S = 90, 60
+_TICK_S = 0.05
+_GONE, _NOT_UP, _NOT_TAKEN, _NO_ANSWER = 81, 85, 86, 87
+
+
+class Seen(Struct, frozen=True):
+    """Whether it lives, whether it has come up, and what it asks."""
+
+    alive: bool
+    is_up: bool = False
+    asked: tuple[dict[str, Any], ...] = ()
+
+
+class Answer(Struct, frozen=True):
+    """What became of a request. `taken` None: nobody knows."""
+
+    taken: bool | None
+    told: dict[str, Any] = {}
+
+    @property
+    def error(self) -> str:
+        return str(self.told.get("error", ""))
+
+
+def see(pane: AgentPane) -> Seen:
+    """Waits until its plugin and its screen are there; then one look at what it asks."""
+    home, n = quote(f"{pane.agent.dir}/opencode"), int(_COMES_UP_S / _TICK_S)
+    titles = "|".join(f"{quote(title)}*" for title in TITLES)
+    script = f"""\
+n=0
+until [ -e {home}/ready ] && case $({_ask(pane, "#{pane_title}")}) in {titles}) true ;; *) false ;; esac; do
+  [ "$({_ask(pane, "#{pane_dead}")})" = 0 ] || exit {_GONE}
+  [ "$n" -lt {n} ] || exit {_NOT_UP}
+  n=$((n + 1)); sleep {_TICK_S}
+done
+[ "$({_ask(pane, "#{pane_dead}")})" = 0 ] || exit {_GONE}
+for file in {home}/asked/*.json; do
+  [ ! -e "$file" ] || {{ cat "$file"; echo; }}
+done
+exit 0
+"""
+    done = pane.host.run(("sh", "-c", script, "mngr-see"), timeout_s=2 * _COMES_UP_S)
+    asked = tuple(found for line in done.stdout.split(b"\n") if (found := table(line)))
+    return Seen(alive=done.code != _GONE, is_up=done.code == 0, asked=asked)
+
+
+def request(host: Host, home: str, op: str, **more: Any) -> Answer:
+    """Hands over one request. What its plugin does not take in time is taken back, so that it never will."""
+    name = f"{os.urandom(8).hex()}.json"
+    done = host.run(
+        ("sh", "-c", _request_script(home, name), "mngr-request"),
+        stdin=msgspec.json.encode({"op": op, **more}),
+        timeout_s=2 * _ANSWER_S,
+    )
+    if done.code == _NOT_TAKEN:
+        return Answer(taken=False)
+    return Answer(taken=True, told=table(done.stdout)) if done.code == 0 else Answer(taken=None)
+
+
+def _request_script(home: str, name: str) -> str:
+    ticks = int(_ANSWER_S / _TICK_S)
+    return f"""\
+umask 077
+cd {quote(home)} || exit {_NOT_TAKEN}
+cat >in/{name}.new && mv in/{name}.new in/{name} || exit {_NOT_TAKEN}
+pid=; {{ read -r pid rest <ready; }} 2>/dev/null
+n=0
+until [ -e answer/{name} ] || [ "$n" -ge {ticks} ] || ! kill -0 "${{pid:-0}}" 2>/dev/null; do
+  n=$((n + 1)); sleep {_TICK_S}
+done
+mv in/{name} in/{name}.back 2>/dev/null && {{ rm -f in/{name}.back; exit {_NOT_TAKEN}; }}
+[ -e answer/{name} ] || exit {_NO_ANSWER}
+cat answer/{name} && rm -f answer/{name}
+"""
+
+
+def _ask(pane: AgentPane, what: str) -> str:
+    target = quote(pane.target)
+    return f"{tmux_sh(pane.paths)} display-message -p -t {target} '{what}' 2>/dev/null </dev/null"

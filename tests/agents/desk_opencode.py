@@ -1,0 +1,24 @@
+"""A desk for OpenCode."""
+
+import json
+
+from tests.agents.desk import Desk
+from tests.agents.offline import opencode_env, opencode_settings
+
+PATIENCE_S = 240.0
+
+
+class OpenCodeDesk(Desk):
+    """One test's world, in which agents are OpenCodes."""
+
+    type = "opencode"
+    # It takes seconds of both cores to come up, and again for its first turn.
+    patience_s = PATIENCE_S
+
+    def offline_env(self) -> dict[str, str]:
+        return opencode_env(self.model, self.world.home)
+
+    def configure(self, **settings: object) -> None:
+        """Agents that are made from now on have these settings too."""
+        content = {**opencode_settings(self.model), **settings}
+        self.keys["OPENCODE_CONFIG_CONTENT"] = json.dumps(content)
