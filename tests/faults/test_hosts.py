@@ -8,8 +8,8 @@ from mngr_box.provider import BoxProvider
 from tests.support.world import World
 
 import mngr
-from mngr.actions import rows
 from mngr.actions.create_spec import HOST_FIELDS
+from mngr.actions.elsewhere import DEADLINE_S
 from mngr.errors import TimedOutError, UnreachableError
 from mngr.hosts.local import LocalHost
 from mngr.model.host import HostRef, HostSpec, HostState
@@ -88,8 +88,8 @@ def test_unreachable_hosts_are_warnings_and_rows_of_others_stay(world: World) ->
         "dead": "UNREACHABLE",
     }
     assert len(listing.warnings) == 3
-    assert far.deadlines == [rows.LOOK_DEADLINE_S]
-    assert rows.LOOK_DEADLINE_S <= 3
+    assert far.deadlines == [DEADLINE_S]
+    assert DEADLINE_S <= 3
 
 
 @pytest.mark.accept("K4")
@@ -111,7 +111,7 @@ VALUES = {
 
 
 @pytest.mark.accept("K17")
-@pytest.mark.parametrize("provider", ["local", "far", "box"])
+@pytest.mark.parametrize("provider", ["local", "far", "box", "ssh", "faulty"])
 @pytest.mark.parametrize("field", HOST_FIELDS)
 def test_an_option_the_provider_cannot_honour_is_an_error(world: World, provider: str, field: str) -> None:
     boxes = BoxProvider(str(world.host_dir))

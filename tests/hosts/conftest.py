@@ -1,5 +1,8 @@
-"""Makes failures inside the shipped conformance suite readable."""
+"""Makes failures inside the shipped conformance suite readable, and lends the tests a Docker engine."""
 
 import pytest
+from tests.support.docker import engine
 
 pytest.register_assert_rewrite("mngr.hosts.conformance")
+
+__all__ = ["engine"]

@@ -1,7 +1,7 @@
 """The seams `Host` and `Provider`, and the optional powers of a provider."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from mngr.model.host import HostRef, HostSpec
 from mngr.process import Completed, Stream
@@ -91,6 +91,58 @@ class Startable(Protocol):
     """A provider whose stopped hosts can be started again, with their files; twice is safe."""
 
     def start(self, name: str) -> Host: ...
+
+
+@runtime_checkable
+class Configurable(Protocol):
+    """A provider with settings of its own: told `[providers.<name>]` once, before anything else."""
+
+    def configure(self, settings: Mapping[str, Any]) -> None: ...
+
+
+@runtime_checkable
+class Pool(Protocol):
+    """A provider that makes no machines: an agent for "any host of yours" goes to one of those there are."""
+
+    def choose(self) -> Host: ...
+
+
+@runtime_checkable
+class Meets(Protocol):
+    """A provider of machines that are there already: whether it could reach one of that name, met before or not."""
+
+    def knows(self, name: str) -> bool: ...
+
+
+@runtime_checkable
+class Prepares(Protocol):
+    """A provider that makes a host ready before an agent is created there; quick when it is ready."""
+
+    def prepare(self, host: Host) -> None: ...
+
+
+@runtime_checkable
+class Labelled(Protocol):
+    """A provider that keeps the `tags` of a host where everybody sees them, also when it is stopped."""
+
+    def tags(self, name: str) -> Mapping[str, str]: ...
+
+
+@runtime_checkable
+class Snapshots(Protocol):
+    """A provider that keeps whole hosts under names of one space; `HostSpec.snapshot` makes another from one."""
+
+    def keep(self, host: str, snapshot: str, record: bytes) -> None:
+        """Keeps a host as it is, with a record that comes back from `kept`; a taken name is RefusedError."""
+        ...
+
+    def kept(self) -> Mapping[str, bytes]:
+        """The records of all snapshots, by name."""
+        ...
+
+    def drop(self, snapshot: str) -> None:
+        """Removes a snapshot; hosts made from it stay."""
+        ...
 
 
 @runtime_checkable

@@ -1,0 +1,39 @@
+"""Labels of a host: the agent it was made for, so that a stopped one has its row everywhere, and who made it."""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from mngr.model.agent import AgentSpec, Creator
+
+AGENT, CREATOR = "mngr.agent", "mngr.creator"
+# Far below what a command line or an engine takes in one word.
+_MOST = 30_000
+
+
+def tags_of(spec: AgentSpec) -> dict[str, str]:
+    """The labels; a spec that is too long for one goes without its command and windows."""
+    creator, spec = spec.creator, msgspec.structs.replace(spec, creator=None)
+    try:
+        text = msgspec.json.encode(spec).decode()
+    except UnicodeEncodeError:
+        text = ""
+    if not text or len(text) > _MOST:
+        text = msgspec.json.encode(msgspec.structs.replace(spec, argv=(), windows={})).decode()
+    return {AGENT: text, CREATOR: msgspec.json.encode(creator).decode()}
+
+
+def spec_of(tags: Mapping[str, str]) -> AgentSpec | None:
+    """The spec that a host was made for; None where nobody wrote one that can be read."""
+    try:
+        return msgspec.json.decode(tags.get(AGENT, ""), type=AgentSpec)
+    except msgspec.DecodeError:
+        return None
+
+
+def creator_in(tags: Mapping[str, str]) -> Creator | None:
+    """The process that made the host; None where nobody wrote it down."""
+    try:
+        return msgspec.json.decode(tags.get(CREATOR, ""), type=Creator | None)
+    except msgspec.DecodeError:
+        return None

@@ -1,0 +1,121 @@
+"""A command whose end is marked in its own outputs, for hosts that are reached through a client program.
+
+Such clients (ssh, docker exec) do not end while a background child keeps the pipes, confuse their own failures with
+the command's, and lose signals. So the far side runs a small sh program that prints a mark on both outputs before and
+after the command; what is between the marks is exact, and the exit code follows the last one.
+"""
+
+import os
+import select
+import time
+from collections.abc import Mapping, Sequence
+
+from mngr.errors import TimedOutError
+from mngr.process import Completed, Stream
+from mngr.store.runfile import is_plain
+from mngr.store.script import quote, words
+
+_CHUNK = 1 << 16
+_CODE_DIGITS = 3
+_NO_DIRECTORY = 72
+
+
+def new_mark() -> str:
+    """A word that nothing else prints, and by which the far side's processes are found."""
+    return os.urandom(12).hex()
+
+
+def plain_program(argv: Sequence[str], env: Mapping[str, str] | None, cwd: str | None) -> str:
+    """An sh program that runs a command and ends as it did, with 128+n for signal n."""
+    enter = f"cd -- {quote(cwd)} || exit {_NO_DIRECTORY}; " if cwd else ""
+    given = {**(env or {})}
+    exports = "".join(f"export {name}={quote(value)}; " for name, value in given.items() if is_plain(name))
+    odd = [f"{name}={value}" for name, value in given.items() if not is_plain(name)]
+    program = f"env {words(*odd, *argv)}" if odd else words(*argv)
+    # A shell says on its stderr that a child was killed: that is not the command's, so it goes nowhere.
+    return f"{{ (exec 2>&3 3>&-; {enter}{exports}exec {program}); }} 3>&2 2>/dev/null"
+
+
+def marked_program(argv: Sequence[str], env: Mapping[str, str] | None, cwd: str | None, mark: str) -> str:
+    """The same between marks, which are put together there: a list of processes must not show one whole."""
+    return (
+        f'm={mark}; printf %s "<$m>"; printf %s "<$m>" >&2\n'
+        f"{plain_program(argv, env, cwd)}\n"
+        "rc=$?; printf '%s%03d' \"<$m>\" $rc; printf '%s%03d' \"<$m>\" $rc >&2\n"
+    )
+
+
+def collect(stream: Stream, mark: str, stdin: bytes, timeout_s: float) -> Completed:
+    """Feeds and hears a stream until its command's end; the code is -1 where the stream ended without a mark.
+
+    Raises TimedOutError at the deadline. The stream is left as it is: kill it.
+    """
+    deadline = time.monotonic() + timeout_s
+    out, err = _Ear(mark), _Ear(mark)
+    ears = {stream.stdout.fileno(): out, stream.stderr.fileno(): err}
+    feed, left = stream.stdin.fileno(), memoryview(stdin)
+    poller = select.poll()
+    for fd in (*ears, feed):
+        os.set_blocking(fd, False)
+        poller.register(fd, select.POLLOUT if fd == feed else select.POLLIN)
+    while not all(ear.is_done for ear in ears.values()):
+        wait_s = deadline - time.monotonic()
+        if wait_s <= 0:
+            raise TimedOutError(f"no end within {timeout_s:g} s")
+        for fd, _ in poller.poll(wait_s * 1000):
+            if fd == feed:
+                left = _feed(fd, left)
+                if not left:
+                    poller.unregister(fd)
+                    stream.stdin.close()
+            elif not ears[fd].hear(fd):
+                poller.unregister(fd)
+    return Completed((), min(out.code, err.code), out.said, err.said)
+
+
+class _Ear:
+    """One output: what was said between the marks, or all of it while there are none."""
+
+    def __init__(self, mark: str) -> None:
+        self._mark, self._heard = f"<{mark}>".encode(), bytearray()
+        self._begin, self._end, self.is_done, self.code = -1, -1, False, -1
+
+    def hear(self, fd: int) -> bool:
+        """Takes what is there; False when nothing more can come."""
+        try:
+            data = os.read(fd, _CHUNK)
+        except BlockingIOError:
+            return True
+        if self.code < 0:
+            before = max(0, len(self._heard) - len(self._mark))
+            self._heard += data
+            self._look(before)
+        self.is_done = self.is_done or not data
+        return bool(data)
+
+    @property
+    def said(self) -> bytes:
+        begin = self._begin + len(self._mark) if self._begin >= 0 else 0
+        return bytes(self._heard[begin : self._end if self._end >= 0 else None])
+
+    def _look(self, since: int) -> None:
+        if self._begin < 0:
+            self._begin = self._heard.find(self._mark, since)
+        after = self._begin + len(self._mark)
+        if self._begin >= 0 and self._end < 0:
+            self._end = self._heard.find(self._mark, max(since, after))
+        digits = self._heard[self._end + len(self._mark) :][:_CODE_DIGITS]
+        if self._end >= 0 and len(digits) == _CODE_DIGITS:
+            self.is_done, self.code = True, int(digits)
+
+
+def _feed(fd: int, left: memoryview) -> memoryview:
+    """Writes what the pipe takes and returns the rest: nothing once the reader is gone."""
+    if not left:
+        return left
+    try:
+        return left[os.write(fd, left[:_CHUNK]) :]
+    except BlockingIOError:
+        return left
+    except BrokenPipeError:
+        return memoryview(b"")
