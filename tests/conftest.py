@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 _GRACE_S = 10.0
+# A user's PATH often lacks where Debian keeps iptables, ip, sshd and dockerd.
+os.environ["PATH"] = os.pathsep.join((os.environ.get("PATH", ""), "/usr/sbin", "/sbin"))
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from mngr.actions.filter import Filter as Filter
     from mngr.actions.gc import find_garbage as find_garbage
     from mngr.actions.gc import remove_garbage as remove_garbage
+    from mngr.actions.hosts import destroy_host as destroy_host
+    from mngr.actions.hosts import start_host as start_host
+    from mngr.actions.hosts import stop_host as stop_host
     from mngr.actions.label import label as label
     from mngr.actions.list import Listing as Listing
     from mngr.actions.list import list_agents as list_agents
@@ -50,6 +53,8 @@ if TYPE_CHECKING:
     from mngr.actions.start import start as start
     from mngr.actions.stop import stop as stop
     from mngr.actions.transcript import transcript as transcript
+    from mngr.actions.usage import UsageReport as UsageReport
+    from mngr.actions.usage import usage as usage
     from mngr.actions.wait import Waited as Waited
     from mngr.actions.wait import wait as wait
     from mngr.errors import BlockedError as BlockedError
@@ -63,9 +68,13 @@ if TYPE_CHECKING:
     from mngr.model.agent import Agent as Agent
     from mngr.model.agent import AgentState as AgentState
     from mngr.model.agent import Change as Change
+    from mngr.model.duration import parse_duration as parse_duration
     from mngr.model.event import Event as Event
     from mngr.model.message import Receipt as Receipt
     from mngr.model.message import Turn as Turn
+    from mngr.process import CommandFailedError as CommandFailedError
+    from mngr.process import Completed as Completed
+    from mngr.process import run_program as run_program
 
 _HOMES = {
     "actions.capture": "capture cast",
@@ -81,6 +90,7 @@ _HOMES = {
     "actions.exec": "exec_in",
     "actions.filter": "Filter",
     "actions.gc": "find_garbage remove_garbage",
+    "actions.hosts": "destroy_host start_host stop_host",
     "actions.label": "label",
     "actions.list": "Listing list_agents",
     "actions.manager": "Manager",
@@ -92,12 +102,15 @@ _HOMES = {
     "actions.start": "start",
     "actions.stop": "stop",
     "actions.transcript": "transcript",
+    "actions.usage": "UsageReport usage",
     "actions.wait": "Waited wait",
     "errors": "BlockedError MngrError NotFoundError RefusedError TimedOutError UnreachableError UsageError",
     "hookspecs": "hookimpl",
     "model.agent": "Agent AgentState Change",
+    "model.duration": "parse_duration",
     "model.event": "Event",
     "model.message": "Receipt Turn",
+    "process": "CommandFailedError Completed run_program",
 }
 _HOME = {name: f"mngr.{module}" for module, names in _HOMES.items() for name in names.split()}
 

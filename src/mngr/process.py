@@ -90,7 +90,7 @@ class LocalStream:
 
     def __init__(self, child: "subprocess.Popen[bytes]", name: str) -> None:
         self.stdin, self.stdout, self.stderr = _pipes(child)
-        self._child, self._name = child, name
+        self._child, self._name, self.pid = child, name, child.pid
 
     def wait(self, timeout_s: float | None) -> int:
         try:
@@ -128,6 +128,10 @@ def run(
     """
     with _Held() as held:
         return _finish(_spawn(argv, env, cwd), argv, stdin, timeout_s, held)
+
+
+run_program = run
+"""The name under which plugins find it: `mngr.run_program(["git", "status"])`."""
 
 
 def stream(

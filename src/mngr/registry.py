@@ -24,9 +24,18 @@ MANIFEST = "mngr-plugin.txt"
 _BUILT_IN: dict[str, dict[str, str]] = {
     AGENT_TYPES: {
         "command": "mngr.agents.command:CommandType",
+        "claude": "mngr.agents.claude:ClaudeType",
+        "claude-headless": "mngr.agents.claude_headless:ClaudeHeadlessType",
+        "codex": "mngr.agents.codex:CodexType",
+        "opencode": "mngr.agents.opencode:OpenCodeType",
         "scripted": "mngr.agents.scripted:ScriptedType",
     },
-    PROVIDERS: {"local": "mngr.hosts.local:LocalProvider"},
+    PROVIDERS: {
+        "local": "mngr.hosts.local:LocalProvider",
+        "faulty": "mngr.hosts.faulty:FaultyProvider",
+        "ssh": "mngr.hosts.ssh:SshProvider",
+        "docker": "mngr.hosts.docker:DockerProvider",
+    },
     TRANSFERS: {
         "worktree": "mngr.transfer.worktree:WorktreeTransfer",
         "mirror": "mngr.transfer.mirror:MirrorTransfer",

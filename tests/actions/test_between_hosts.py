@@ -12,6 +12,7 @@ from tests.support.needs import needs
 from mngr.actions.clone import clone
 from mngr.actions.create import create
 from mngr.actions.destroy import destroy
+from mngr.actions.exec import exec_in
 from mngr.actions.gc import find_garbage, remove_garbage
 from mngr.actions.list import list_agents
 from mngr.actions.manager import Manager
@@ -144,3 +145,14 @@ def test_garbage_elsewhere_is_found_and_removed_there(world: World, boxes: BoxPr
     remove_garbage(found, manager=world.manager)
     assert host.run(("ls", f"{host.dir}/work")).text.split() == [os.path.basename(foo.work_dir)]
     assert list_agents(manager=world.manager).agents[0].state == "RUNNING"
+
+
+def test_programs_in_an_agents_own_bin_come_first_there_too(world: World, boxes: BoxProvider) -> None:
+    setup = 'd=$MNGR_AGENT_STATE_DIR/bin; mkdir "$d"; printf "#!/bin/sh\\necho mine\\n" >"$d/ls"; chmod +x "$d/ls"'
+    agent = world.create("one@.box", setup=setup)
+    heard: list[bytes] = []
+    code = exec_in(
+        agent, ["sh", "-c", "ls; uname"], on_output=lambda _, data: heard.append(data), manager=world.manager
+    )
+    assert code == 0
+    assert b"".join(heard).startswith(b"mine\n")

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from mngr.actions.filter import Filter
 from mngr.cli.create_options import spec_from_line, split_line
-from mngr.cli.duration import parse_duration
 from mngr.cli.render import Output
 from mngr.cli.screen import fit, visible, visible_lines, width
 from mngr.cli.stdin import read_item
@@ -17,6 +16,7 @@ from mngr.cli.template import parse_template
 from mngr.cli.verb import spread
 from mngr.errors import MngrError, UsageError
 from mngr.model.agent import Agent, AgentState
+from mngr.model.duration import parse_duration
 
 AGENT = Agent("agent-" + "0" * 32, "foo", "foo", "command", AgentState.RUNNING)
 json_values: st.SearchStrategy[Any] = st.recursive(
@@ -108,7 +108,7 @@ def test_a_line_of_create_is_a_spec_or_refused(line: dict[str, Any]) -> None:
 def test_what_strangers_wrote_cannot_move_the_cursor(text: str) -> None:
     shown = visible(text)
     assert shown.isprintable()
-    assert set(visible_lines(text)) - {"\n", "\t"} <= set(shown + visible(visible_lines(text)))
+    assert set(visible_lines(text)) - {"\n", "\t", "\xa0"} <= set(shown + visible(visible_lines(text)))
     assert width(fit(shown, 10)) <= 10
 
 

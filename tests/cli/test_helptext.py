@@ -48,7 +48,7 @@ def test_habits_are_answered_with_words_that_exist() -> None:
 @pytest.mark.accept("U3")
 def test_help_on_topics_and_commands(mngr: Mngr) -> None:
     assert set(shipped_topics()) == set(
-        "address states exit-codes filters config env pipes transfers".split()
+        "address agent-types states exit-codes filters config env pipes transfers".split()
     )
     assert "124" in mngr.ok("help", "exit-codes").stdout
     assert mngr.ok("help", "stop").stdout == mngr.ok("stop", "--help").stdout

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from tests.support.needs import needs
 
-from mngr import process
+from mngr import process, registry
 from mngr.cli.commands import ALIASES, COMMANDS
 from mngr.cli.reference import reference_files
 from mngr.cli.reference_man import command_man
-from mngr.cli.reference_pages import Page, Part, blocks_of, read_pages, read_topics
+from mngr.cli.reference_pages import DISTRIBUTION, Page, Part, blocks_of, read_pages, read_topics
 from mngr.process import Completed
-from mngr.registry import plugin_commands
+from mngr.registry import entries
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -96,7 +96,20 @@ def test_every_command_has_its_pages_with_all_it_takes() -> None:
         assert all(f"`mngr {alias}`" in text for alias in page.aliases)
         assert f"({page.name}.md)" in files["reference/README.md"]
     assert {alias for page in read_pages() for alias in page.aliases} == set(ALIASES)
-    assert not any(f"reference/{name}.md" in files for name in plugin_commands())
+
+
+@pytest.mark.accept("A3", "A4")
+def test_our_own_plugins_have_their_pages_and_strangers_have_none() -> None:
+    files, names = reference_files(), {page.name for page in read_pages()}
+    for name, entry in entries(registry.COMMANDS).items():
+        assert (name in names) == (entry.distribution == DISTRIBUTION), name
+    text = files["reference/tutorial.md"]
+    assert "mngr tutorial check [OPTIONS] [TUTORIAL] [TESTS]..." in text
+    assert "```sh\nmngr tutorial gaps\nmngr tutorial gaps tutorial.sh --fail\n```" in text
+    assert "- `--fail`: Exit 1 when there is a gap." in text
+    assert "\b" not in text
+    assert "## From plugins\n\n- [`mngr " in files["reference/README.md"]
+    assert "mngr tutorial gaps" in files["man/mngr-tutorial.1"].replace("\\-", "-")
 
 
 @pytest.mark.accept("A3")
@@ -112,7 +125,7 @@ def test_links_between_pages_lead_to_pages() -> None:
 @pytest.mark.usefixtures("groff")
 def test_groff_has_nothing_to_say_about_any_page() -> None:
     pages = sorted((DOCS / "man").glob("*.1"))
-    assert len(pages) == len(COMMANDS) + 1
+    assert len(pages) == len(read_pages()) + 1
     said = process.run(["groff", "-man", "-ww", "-Tutf8", *map(str, pages)], timeout_s=60)
     assert (said.code, said.stderr.decode()) == (0, "")
     shown = roff(DOCS / "man/mngr-snapshot.1").stdout.decode()

@@ -8,7 +8,7 @@ import pytest
 
 from mngr.errors import MngrError
 from mngr.hosts.local import LocalHost
-from mngr.process import LocalStream
+from mngr.process import LocalStream, wait_until
 from mngr.transfer.conformance import commit_there, git, make_repository, plant_hooks, there
 from mngr.transfer.mirror import MirrorTransfer
 from mngr.transfer.protocol import Sent
@@ -86,6 +86,9 @@ def test_an_interrupt_while_commits_travel_leaves_nothing(tmp_path: Path) -> Non
         def stream(
             self, argv: Sequence[str], *, env: Mapping[str, str] | None = None, cwd: str | None = None
         ) -> LocalStream:
+            started = super().stream(argv, env=env, cwd=cwd)
+            assert wait_until(lambda: os.path.exists(f"{self.dir}/work/one/.git/HEAD"), 20)
+            started.kill()
             raise KeyboardInterrupt
 
     top = make_repository(tmp_path / "source")
@@ -103,6 +106,9 @@ def test_a_host_without_git_is_named_with_the_fix(tmp_path: Path) -> None:
 
         def run(self, argv, **options):  # type: ignore[no-untyped-def]
             return super().run(argv, **{**options, "env": {"PATH": str(tools)}})
+
+        def stream(self, argv, **options):  # type: ignore[no-untyped-def]
+            return super().stream(argv, **{**options, "env": {"PATH": str(tools)}})
 
     tools = tmp_path / "tools"
     tools.mkdir()

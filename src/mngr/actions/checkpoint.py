@@ -7,6 +7,7 @@ from msgspec import Struct
 from mngr.actions.heritage import NOT_STATE
 from mngr.hosts.protocol import Host
 from mngr.model.agent import AgentSpec
+from mngr.model.host import HostRef
 from mngr.store.paths import HostPaths
 from mngr.store.script import quote
 from mngr.transfer.dirty import snapshot_commit_script
@@ -25,6 +26,27 @@ class Taken(Struct, frozen=True):
     branch: str = ""
     repository: str = ""
     """The git directory on the host that keeps the commit, also after the agent is destroyed."""
+
+
+class Snapshot(Struct, frozen=True, omit_defaults=True):
+    """`snapshot.json`: what was kept of which agent, and where."""
+
+    name: str
+    agent_id: str
+    agent_name: str
+    created_at: str
+    host: HostRef = HostRef()
+    commit: str = ""
+    """The commit that holds the work tree; empty where the work dir has no git or no files."""
+    note: str = ""
+    head: str = ""
+    branch: str = ""
+    repository: str = ""
+    schema: int = 1
+
+    @property
+    def taken(self) -> Taken:
+        return Taken(self.name, self.commit, self.head, self.branch, self.repository)
 
 
 def snapshot_dir(host: Host, name: str) -> str:

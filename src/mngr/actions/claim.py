@@ -6,11 +6,10 @@ from mngr.errors import MngrError, RefusedError
 from mngr.hosts.protocol import Host
 from mngr.model import event as kinds
 from mngr.model.agent import AgentSpec
-from mngr.model.event import Event
 from mngr.model.ids import random_name
 from mngr.store.paths import HostPaths
 from mngr.store.probe import ExitRecord
-from mngr.store.script import READ_AND_RUN, append, encode, put, quote, ring
+from mngr.store.script import READ_AND_RUN, append_at, encode, put, quote, ring
 from mngr.tmux.server import tmux_sh
 from mngr.tmux.session import Launched, kill_script
 from mngr.tmux.tree import end_trees
@@ -20,12 +19,15 @@ _TRIES = 20
 _ISOLATED = ("unshare", "-U", "--map-current-user", "--pid", "--fork", "--kill-child", "--mount-proc")
 
 
-def claim(host: Host, spec: AgentSpec, *, is_auto_named: bool) -> AgentSpec:
-    """Makes the agent's directory and takes its name; an auto name that is taken is drawn again."""
+def claim(host: Host, spec: AgentSpec, *, is_auto_named: bool) -> tuple[AgentSpec, float]:
+    """Makes the agent's directory and takes its name; an auto name that is taken is drawn again.
+
+    Returns the agent as it was claimed, and the time by the host's clock.
+    """
     for _ in range(_TRIES):
         done = host.run(READ_AND_RUN, stdin=encode(_claim_script(HostPaths(host.dir), spec)))
         if done.code == 0:
-            return spec
+            return spec, float(done.stdout)
         if done.code != _TAKEN:
             raise MngrError(
                 f"could not write to {host.dir} on {host.name}: {done.complaint}",
@@ -104,7 +106,9 @@ D={quote(agent.dir)}
 mkdir -p {quote(paths.names)} {quote(paths.work)} "$D/outbox" || exit 1
 trap '[ "$?" = 0 ] || rm -rf "$D"' EXIT
 {put(agent.spec, msgspec.json.encode(spec).decode())} || exit 1
-{append(agent.events, Event(spec.created_at, kinds.CREATING))} || exit 1
+now=$(date +%s)
+{append_at(agent.events, '"$now"', kinds.CREATING)} || exit 1
 {take_name(paths, spec.name, spec.id)}
+echo "$now"
 exit 0
 """

@@ -43,6 +43,8 @@ def clone(agent: Agent | str, address: str = "", *, manager: Manager | None = No
     there = manager.address(address)
     if not there.host and not there.provider:
         there = msgspec.structs.replace(there, host=row.host.name, provider=row.host.provider)
+    elif not there.provider:
+        there = msgspec.structs.replace(there, provider=manager.provider_of(there.host))
     return carry_out(plan_from(_begin(row, there, manager), there, manager), manager)
 
 
@@ -97,7 +99,7 @@ def home_or_nothing(spec: AgentSpec) -> Source:
 
 def _report(row: Row) -> Report | None:
     try:
-        return look(row.host, row.spec.work_dir, snapshot=True)
+        return look(row.host, row.spec.work_dir, snapshot=True, keeps_filters=row.spec.transfer != "mirror")
     except NoRepositoryError:
         return None
 

@@ -2,6 +2,7 @@
 
 import os
 import time
+from functools import partial
 from typing import Unpack
 
 import msgspec
@@ -9,22 +10,25 @@ from msgspec import Struct
 
 from mngr import registry
 from mngr.actions import claim
+from mngr.actions.create_host import open_or_make_host
 from mngr.actions.create_plan import Plan, make_plan
-from mngr.actions.create_spec import HOST_FIELDS, CreateFields, CreateSpec, create_spec
+from mngr.actions.create_spec import CreateFields, CreateSpec, create_spec
 from mngr.actions.environment import base_env, told_env
 from mngr.actions.heritage import commits_at_hand, send_files
+from mngr.actions.host_notes import forget_creation
+from mngr.actions.later import later
 from mngr.actions.manager import Manager, default_manager
 from mngr.actions.message import deliver
 from mngr.actions.rows import just_launched, look_at, this_process
 from mngr.actions.undo import Undo
 from mngr.agents.protocol import Resumable
 from mngr.errors import BlockedError, MngrError, UnreachableError, UsageError
-from mngr.hosts.protocol import Host, Provider, shares_files
+from mngr.hosts.protocol import Host, shares_files
 from mngr.model import event as kinds
 from mngr.model.agent import Agent, AgentSpec, AgentState, Change
 from mngr.model.event import Event
-from mngr.model.host import HostSpec
-from mngr.model.ids import check_name, new_agent_id, random_name, slug
+from mngr.model.host import HostRef
+from mngr.model.ids import check_name, new_agent_id, random_name
 from mngr.model.message import Delivery
 from mngr.store.paths import HostPaths
 from mngr.store.runfile import RunFile, run_file_text
@@ -35,6 +39,7 @@ from mngr.transfer.protocol import Sent, Transfer
 from mngr.transfer.source import parse_branch_option
 
 _SETUP_DEADLINE_S = 1800
+_HINT_MAX = 500
 # What sh answers when it could not exec the program: nothing ran, so nothing is worth keeping.
 _CANNOT_START = (72, 73, 126, 127)
 
@@ -72,13 +77,19 @@ def create(
 
 def carry_out(plan: Plan, manager: Manager) -> Change:
     """Makes what a plan says, or leaves nothing behind."""
+    if plan.heritage.inside:
+        from mngr.actions.host_snapshot import carry_out_inside
+
+        return carry_out_inside(plan, draft(plan, manager), manager)
     with commits_at_hand(plan.heritage.stored, plan.source, manager.host_dir) as source:
         plan = msgspec.structs.replace(plan, source=source)
         with Undo() as undo:
-            host, owns_host = _host(plan, manager, undo)
+            first = draft(plan, manager)
+            host, owns_host = open_or_make_host(plan, first, manager, undo)
             owns_host = owns_host or (host.provider, host.name) == plan.heritage.home
-            made = _make(plan, host, owns_host, manager, undo)
+            made = _make(plan, host, _placed(first, host, owns_host), manager, undo)
             undo.keep()
+    forget_creation(manager, HostRef(host.name, host.provider))
     return _finish(plan, made, host, manager)
 
 
@@ -101,41 +112,11 @@ def _reuse(plan: Plan, manager: Manager) -> Change | None:
     return Change(agent, changed=False, notes=("it was there already",))
 
 
-def _host(plan: Plan, manager: Manager, undo: Undo) -> tuple[Host, bool]:
-    """The host to create on; a new one is taken back on failure."""
-    address, spec = plan.address, plan.spec
-    if address.provider == "local" or not (address.wants_new_host or address.provider):
-        host = manager.open_host(address.host, address.provider)
-        _refuse_options(spec, manager.provider(host.provider))
-        return host, False
-    provider = manager.provider(address.provider)
-    _refuse_options(spec, provider)
-    if address.host and any(ref.name == address.host for ref in provider.hosts()):
-        return provider.open(address.host), False
-    os.makedirs(f"{manager.host_dir}/providers/{address.provider}", mode=0o700, exist_ok=True)
-    name = address.host or f"{slug(address.name, 40) or random_name()}-{os.urandom(2).hex()}"
-    undo.push(f"host {name}", lambda: provider.destroy(name))
-    host = provider.create(HostSpec(name=name, **{field: getattr(spec, field) for field in HOST_FIELDS}))
-    return host, True
-
-
-def _refuse_options(spec: CreateSpec, provider: Provider) -> None:
-    for field in HOST_FIELDS:
-        if getattr(spec, field) and field not in provider.options:
-            option = "--" + field.replace("_", "-")
-            can = ", ".join(sorted(provider.options)) or "none of these"
-            raise UsageError(
-                f'provider "{provider.name}" cannot honour {option}',
-                hint=f"leave it out, or choose a provider that can; this one knows {can}",
-            )
-
-
-def _make(plan: Plan, host: Host, owns_host: bool, manager: Manager, undo: Undo) -> Made:
-    first = _first_spec(plan, host, owns_host, manager)
+def _make(plan: Plan, host: Host, first: AgentSpec, manager: Manager, undo: Undo) -> Made:
     manager.hook("before_create", agent=first)
     undo.push(f"agent {first.id}", lambda: claim.release(host, first))
-    spec = claim.claim(host, first, is_auto_named=not plan.address.name)
-    sent = _send(plan, host, spec, undo)
+    spec, seconds, sent = _claim_and_send(plan, host, first, undo)
+    manager.note_clock(host, seconds)
     spec = msgspec.structs.replace(
         spec,
         work_dir=sent.work_dir,
@@ -148,26 +129,39 @@ def _make(plan: Plan, host: Host, owns_host: bool, manager: Manager, undo: Undo)
     run = _run_file(plan, host, spec, manager)
     _set_up(plan, host, spec, run)
     undo.push(f"session {spec.session}", lambda: claim.end_session(host, spec))
-    started_at = time.time()
+    started_at = manager.time_on(host)
     launched = _launch(host, spec, run, started_at)
     if _could_not_start(launched):
+        why = _why_not(launched)
+        program = why.removesuffix(": not found") if why.endswith(": not found") else run.argv[0]
         raise MngrError(
-            f'"{spec.name}" could not be started: {_why_not(launched) or run.argv[0]}',
-            hint=f"is {run.argv[0]} installed, and on the PATH of its host?",
+            f'"{spec.name}" could not be started: {why or program}',
+            hint=f"is {program} installed, and on the PATH of its host?",
         )
     return Made(spec, launched, started_at, plan.tell() + sent.notes)
 
 
-def _first_spec(plan: Plan, host: Host, owns_host: bool, manager: Manager) -> AgentSpec:
+def _claim_and_send(plan: Plan, host: Host, first: AgentSpec, undo: Undo) -> tuple[AgentSpec, float, Sent]:
+    """The claim, then the work; at once on a host that is made for this agent: there nobody can have the name."""
+    work = partial(claim.claim, host, first, is_auto_named=not plan.address.name)
+    if first.owns_host and (host.provider, host.name) != plan.heritage.home:
+        claiming = later(work)
+        sent = _send(plan, host, first, undo)
+        return (*claiming(), sent)
+    spec, seconds = work()
+    return spec, seconds, _send(plan, host, spec, undo)
+
+
+def draft(plan: Plan, manager: Manager) -> AgentSpec:
+    """What is known of the agent before its host is."""
     asked, source = plan.spec, plan.source
-    agent_id, name = new_agent_id(), check_name(plan.address.name or random_name())
-    default_dir = f"{HostPaths(host.dir).work}/{name}-{agent_id[6:12]}"
+    name = check_name(plan.address.name or random_name())
     return AgentSpec(
-        id=agent_id,
+        id=new_agent_id(),
         name=name,
         type=plan.agent_type.name,
         argv=asked.args,
-        work_dir=plan.address.path or default_dir,
+        work_dir=plan.address.path,
         created_at=time.time(),
         labels=asked.labels,
         project=asked.project or (os.path.basename(source.path) if source else ""),
@@ -178,13 +172,17 @@ def _first_spec(plan: Plan, host: Host, owns_host: bool, manager: Manager) -> Ag
         transfer=plan.transfer,
         owns_work_dir=plan.transfer != "none",
         owns_branch=plan.transfer == "worktree",
-        owns_host=owns_host,
         prefix=manager.prefix,
         record=asked.record,
         isolate=asked.isolate,
         windows=asked.windows,
         creator=this_process(),
     )
+
+
+def _placed(spec: AgentSpec, host: Host, owns_host: bool) -> AgentSpec:
+    default_dir = f"{HostPaths(host.dir).work}/{spec.name}-{spec.id[6:12]}"
+    return msgspec.structs.replace(spec, work_dir=spec.work_dir or default_dir, owns_host=owns_host)
 
 
 def _send(plan: Plan, host: Host, spec: AgentSpec, undo: Undo) -> Sent:
@@ -242,8 +240,13 @@ def _set_up(plan: Plan, host: Host, spec: AgentSpec, run: RunFile) -> None:
     if done.code != 0:
         raise MngrError(
             f'setup of "{spec.name}" failed with exit code {done.code}: {done.complaint[-2000:]}',
-            hint=f"try it by hand: {plan.spec.setup}",
+            hint=f"try it by hand: {_shown_end(plan.spec.setup)}",
         )
+
+
+def _shown_end(script: str) -> str:
+    """A script in a hint; of a long one the end, where what people wrote stands."""
+    return script if len(script) <= _HINT_MAX else "… " + script[-_HINT_MAX:].strip()
 
 
 def _launch(host: Host, spec: AgentSpec, run: RunFile, started_at: float) -> Launched:
@@ -257,7 +260,7 @@ def _launch(host: Host, spec: AgentSpec, run: RunFile, started_at: float) -> Lau
             append(agent.events, Event(started_at, kinds.STARTED)) + " || exit 1",
         )
     )
-    after = append(agent.events, Event(time.time(), kinds.CREATED)) + "\n" + ring(paths.bell)
+    after = append(agent.events, Event(started_at, kinds.CREATED)) + "\n" + ring(paths.bell)
     return launch(host, spec, before=before, after=after)
 
 

@@ -45,6 +45,10 @@ def make_plan(asked: CreateSpec, manager: Manager) -> Plan:
         from mngr.actions.from_snapshot import begin_from_snapshot
 
         return plan_from(begin_from_snapshot(spec, address, manager), address, manager)
+    if spec.snapshot and not spec.source:
+        from mngr.actions.host_snapshot import begin_from_image
+
+        return plan_from(begin_from_image(spec, address, manager), address, manager)
     return plan_from(_begin(spec, address, manager), address, manager)
 
 
@@ -65,7 +69,7 @@ def plan_from(begun: Begun, address: Address, manager: Manager) -> Plan:
 
 def _address(spec: CreateSpec, manager: Manager) -> Address:
     address = manager.address(spec.name)
-    provider = address.provider or spec.provider or ("" if address.host else "local")
+    provider = address.provider or spec.provider or manager.provider_of(address.host)
     if spec.provider and address.provider and spec.provider != address.provider:
         raise UsageError(f'address "{spec.name}" and --provider {spec.provider} name two providers')
     return msgspec.structs.replace(address, provider=provider)
@@ -73,8 +77,7 @@ def _address(spec: CreateSpec, manager: Manager) -> Address:
 
 def _is_plain_host(address: Address, manager: Manager) -> bool:
     """Whether snapshots there are our checkpoints; other providers keep whole hosts."""
-    provider = address.provider or manager.open_host(address.host).provider
-    return "snapshot" not in manager.provider(provider).options
+    return "snapshot" not in manager.provider(address.provider).options
 
 
 def _begin(spec: CreateSpec, address: Address, manager: Manager) -> Begun:

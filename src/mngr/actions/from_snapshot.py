@@ -5,7 +5,7 @@ import os
 import msgspec
 
 from mngr import registry
-from mngr.actions.checkpoint import snapshot_dir
+from mngr.actions.checkpoint import Snapshot, snapshot_dir
 from mngr.actions.clone import home_or_nothing, like
 from mngr.actions.create_spec import CreateSpec, with_defaults
 from mngr.actions.heritage import (
@@ -18,7 +18,7 @@ from mngr.actions.heritage import (
     without_base,
 )
 from mngr.actions.manager import Manager
-from mngr.actions.snapshot import Snapshot, find_snapshot
+from mngr.actions.snapshot import find_snapshot
 from mngr.errors import MngrError, UsageError
 from mngr.hosts.protocol import Host, shares_files
 from mngr.model.address import Address
@@ -32,11 +32,13 @@ from mngr.transfer.relay import copy_tree
 _TIMEOUT_S = 3600.0
 
 
-def begin_from_snapshot(spec: CreateSpec, address: Address, manager: Manager) -> Begun:
+def begin_from_snapshot(
+    spec: CreateSpec, address: Address, manager: Manager, on: Host | None = None
+) -> Begun:
     """What the snapshot gives a new agent; whatever was asked for in words wins over it."""
     if spec.source:
         raise UsageError("--snapshot and --from both say where the work comes from", hint="leave one out")
-    snapshot, host = find_snapshot(spec.snapshot, manager=manager)
+    snapshot, host = find_snapshot(spec.snapshot, manager=manager, on=on)
     kept, run = _read(snapshot, host)
     same_program = spec.type in ("", kept.type) and not spec.args
     defaults = like(kept) if same_program else msgspec.structs.replace(like(kept), args=())

@@ -10,11 +10,12 @@ from msgspec import Struct
 from mngr.actions import claim
 from mngr.actions.destroy import source_of
 from mngr.actions.heritage import PRIVATE_REFS
+from mngr.actions.host_garbage import drop_stale_notes, orphan_hosts, remove_host
 from mngr.actions.litter import AGENT_DIR, NAME, SESSION, SOCKET, WORK, Litter, look_for_litter
 from mngr.actions.manager import Manager, default_manager
 from mngr.actions.orphan import remove_orphan, when_unused
-from mngr.actions.rows import Row, look_at, look_everywhere
-from mngr.errors import MngrError
+from mngr.actions.rows import Look, Row, look_at, look_everywhere
+from mngr.errors import MngrError, TimedOutError, UnreachableError
 from mngr.hosts.protocol import Host, shares_files
 from mngr.model.agent import AgentSpec, AgentState
 from mngr.model.host import HostRef, HostState
@@ -26,7 +27,7 @@ from mngr.transfer.discard import discard
 from mngr.transfer.git import git
 from mngr.transfer.protocol import Sent
 
-CREATION, REF = "creation", "ref"
+CREATION, REF, HOST = "creation", "ref", "host"
 # Longer than the launch of an agent takes: until then a start without a process id may still get one.
 _LAUNCH_S = 60
 _REF_AGE_S = 3600
@@ -56,7 +57,11 @@ class Garbage(Struct, frozen=True):
 def find_garbage(*, manager: Manager | None = None) -> list[Garbage]:
     """What `remove_garbage` would remove, on every host that answers; changes nothing."""
     manager = default_manager(manager)
-    return [item for host in _hosts(manager) for item in garbage_on(host, manager)]
+    looks = look_everywhere(manager)
+    orphans = _orphans(looks, manager)
+    gone = {(item.host.provider, item.host.name) for item in orphans}
+    hosts = [host for host in _hosts(looks, manager) if (host.provider, host.name) not in gone]
+    return orphans + [item for host in hosts for item in _garbage_there(host, manager)]
 
 
 def remove_garbage(items: Sequence[Garbage], *, manager: Manager | None = None) -> list[str]:
@@ -64,9 +69,19 @@ def remove_garbage(items: Sequence[Garbage], *, manager: Manager | None = None) 
     manager = default_manager(manager)
     notes: list[str] = []
     failed: list[MngrError] = []
-    for host in _hosts(manager):
-        rows = {row.agent.id: row for row in look_at(host, manager)}
-        now = {_key(item): item for item in garbage_on(host, manager)}
+    looks = look_everywhere(manager)
+    drop_stale_notes(manager, looks)
+    for item in _orphans(looks, manager):
+        if _key(item) in map(_key, items):
+            try:
+                remove_host(manager, item.host)
+            except MngrError as error:
+                failed.append(error)
+    for host in _hosts(looks, manager):
+        if not any(_is_on(item, host) for item in items):
+            continue
+        now = {_key(item): item for item in _garbage_there(host, manager)}
+        rows = {row.agent.id: row for row in look_at(host, manager)} if now else {}
         still = [now[_key(item)] for item in items if _key(item) in now]
         for item in sorted(still, key=lambda item: item.kind not in _FIRST):
             try:
@@ -78,6 +93,15 @@ def remove_garbage(items: Sequence[Garbage], *, manager: Manager | None = None) 
             f"{len(failed)} of {len(items)} could not be removed: {failed[0].message}", hint=failed[0].hint
         )
     return notes
+
+
+def _garbage_there(host: Host, manager: Manager) -> list[Garbage]:
+    """The garbage of a host; none that we know of when it stops answering meanwhile."""
+    try:
+        return garbage_on(host, manager)
+    except (UnreachableError, TimedOutError) as error:
+        manager.warn(f"left alone: {error.message}")
+        return []
 
 
 def garbage_on(host: Host, manager: Manager) -> list[Garbage]:
@@ -108,14 +132,25 @@ def is_interrupted(row: Row) -> bool:
     return folded.started_at is None or row.now - folded.started_at > _LAUNCH_S
 
 
-def _hosts(manager: Manager) -> list[Host]:
+def _orphans(looks: Sequence[Look], manager: Manager) -> list[Garbage]:
+    return [Garbage(HOST, ref.name, why, ref) for ref, why in orphan_hosts(manager, looks)]
+
+
+def _is_on(item: Garbage, host: Host) -> bool:
+    return item.kind != HOST and (item.host.provider, item.host.name) == (host.provider, host.name)
+
+
+def _hosts(looks: Sequence[Look], manager: Manager) -> list[Host]:
     """Hosts whose listing worked."""
     hosts: list[Host] = []
-    for look in look_everywhere(manager):
+    for look in looks:
         if look.warning:
             manager.warn(f"left alone: {look.warning}")
         elif look.ref.state == HostState.RUNNING:
-            hosts.append(manager.provider(look.ref.provider).open(look.ref.name))
+            try:
+                hosts.append(manager.provider(look.ref.provider).open(look.ref.name))
+            except MngrError as error:
+                manager.warn(f"left alone: {error.message}")
     return hosts
 
 

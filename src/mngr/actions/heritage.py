@@ -53,6 +53,8 @@ class Heritage(Struct, frozen=True):
     """Gives the new agent the conversation; False when there is none to go on with."""
     home: tuple[str, str] = ("", "")
     """Provider and name of a host that ends with its last agent."""
+    inside: CreateSpec | None = None
+    """What was asked for of a snapshot that is inside a host, itself yet to be made from an image."""
 
 
 class Begun(Struct, frozen=True):

@@ -5,8 +5,9 @@ from msgspec import Struct
 from mngr.actions.filter import Filter
 from mngr.actions.manager import Manager, default_manager
 from mngr.actions.rows import Row, look_everywhere
-from mngr.model.agent import SCHEMA, Agent
+from mngr.model.agent import SCHEMA, Agent, AgentState
 from mngr.model.host import HostRef
+from mngr.tmux.pane import AgentPane, capture
 
 
 class Listing(Struct, frozen=True):
@@ -58,6 +59,9 @@ def explain(row: Row) -> tuple[str, ...]:
     if folded.activity:
         lines.append(f"its own word: {folded.activity}, {_age(row, folded.activity_at)}")
     lines.append(f"last event: {_age(row, folded.last_at)}")
+    if row.agent.state == AgentState.UNKNOWN and evidence.pane and not evidence.pane.dead:
+        shown = capture(AgentPane(row.host, row.agent.id, row.agent.session))
+        lines += [f"screen: {line}" for line in shown.splitlines() if line.strip()]
     return tuple(lines)
 
 

@@ -2,6 +2,7 @@
 
 import os
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, cast
@@ -9,10 +10,13 @@ from typing import Any, cast
 from mngr import registry
 from mngr.agents.protocol import AgentType
 from mngr.config.layers import Config, load_config
-from mngr.errors import NotFoundError, UsageError, did_you_mean
+from mngr.errors import NotFoundError, UnreachableError, UsageError, did_you_mean
 from mngr.hosts.local import LocalProvider
-from mngr.hosts.protocol import Host, Provider
+from mngr.hosts.protocol import Configurable, Host, Meets, Provider
 from mngr.model.address import Address, parse_address
+
+# A host says its time in whole seconds, and its answer takes a while.
+_CLOCKS_AGREE_S = 3.0
 
 
 class Manager:
@@ -33,6 +37,7 @@ class Manager:
         self._given = dict(providers or {})
         self._providers: dict[str, Provider] = dict(self._given)
         self._types: dict[str, AgentType] = {}
+        self._clocks: dict[tuple[str, str], float] = {}
         self._lock = threading.RLock()
         # Its own: a config that warns while it loads is waited for by whoever holds the other.
         self._warnings_lock = threading.Lock()
@@ -78,22 +83,44 @@ class Manager:
         with self._lock:
             if name not in self._providers:
                 make = LocalProvider if name == "local" else registry.load(registry.PROVIDERS, name)
-                self._providers[name] = make(self.host_dir)
+                made = make(self.host_dir)
+                if isinstance(made, Configurable):
+                    made.configure(self.config.section(f"providers.{name}"))
+                self._providers[name] = made
             return self._providers[name]
 
     def open_host(self, name: str, provider: str = "") -> Host:
         """The host of that name; every provider is asked when none is named."""
-        if provider:
-            return self.provider(provider).open(name)
-        if name in ("", "local", "localhost"):
-            return self.local
-        known = []
+        return self.provider(provider or self.provider_of(name)).open(name)
+
+    def provider_of(self, host: str) -> str:
+        """Who has a host of that name, or could reach one that the user's own setup names."""
+        if host in ("", "local", "localhost"):
+            return "local"
+        known: list[str] = []
         for candidate in self.used_providers():
-            found = [ref.name for ref in self.provider(candidate).hosts()]
-            if name in found:
-                return self.provider(candidate).open(name)
+            try:
+                found = [ref.name for ref in self.provider(candidate).hosts()]
+            except UnreachableError as error:
+                self.warn(error.message)
+                continue
+            if host in found:
+                return candidate
             known += found
-        raise NotFoundError(f'no host "{name}"', hint=did_you_mean(name, known))
+        for candidate in {*self.used_providers(), "ssh"}:
+            provider = self.provider(candidate)
+            if isinstance(provider, Meets) and provider.knows(host):
+                return candidate
+        raise NotFoundError(f'no host "{host}"', hint=did_you_mean(host, known))
+
+    def note_clock(self, host: Host, seconds: float) -> None:
+        """Remembers how far a host's clock, which says `seconds` now, is from ours."""
+        ahead = seconds - time.time()
+        self._clocks[host.provider, host.name] = ahead if abs(ahead) > _CLOCKS_AGREE_S else 0.0
+
+    def time_on(self, host: Host) -> float:
+        """Now, by the clock of that host as far as we know it, so that events of both sides can be compared."""
+        return time.time() + self._clocks.get((host.provider, host.name), 0.0)
 
     def address(self, text: str) -> Address:
         return parse_address(text, self.provider_names())

@@ -1,10 +1,9 @@
 """`message`: hands a text to an agent once, and says truthfully what became of it."""
 
-import time
-
 from msgspec import Struct
 
 from mngr.actions.manager import Manager, default_manager
+from mngr.actions.rows import Row
 from mngr.actions.targets import resolve_one
 from mngr.errors import RefusedError, UsageError
 from mngr.hosts.protocol import Host
@@ -32,7 +31,7 @@ def message(agent: Agent | str, text: str | bytes, *, manager: Manager | None = 
     data = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text
     check_message(data)
     row = resolve_one(manager, agent)
-    if row.agent.state not in _ALIVE:
+    if row.agent.state not in _ALIVE and not _lives_unknown(row):
         raise RefusedError(
             f'"{row.agent.name}" is {row.agent.state}: nobody would read it',
             hint=f"mngr start {row.agent.name}",
@@ -40,6 +39,12 @@ def message(agent: Agent | str, text: str | bytes, *, manager: Manager | None = 
     receipt = deliver(row.host, row.spec, data, manager, session=row.agent.session)
     manager.hook("after_message", agent=row.agent, receipt=receipt)
     return Messaged(row.agent, receipt)
+
+
+def _lives_unknown(row: Row) -> bool:
+    """Whether it lives and only what it does is unknown: its type may find out, or say what is in the way."""
+    pane = row.evidence.pane
+    return row.agent.state == AgentState.UNKNOWN and pane is not None and not pane.dead
 
 
 def check_message(data: bytes) -> None:
@@ -56,7 +61,7 @@ def deliver(host: Host, spec: AgentSpec, data: bytes, manager: Manager, *, sessi
     """Hands over the message by the agent's own type and writes the outcome into its log."""
     check_message(data)
     pane = AgentPane(host, spec.id, session or spec.session)
-    sent_at = time.time()  # before sending: a turn that ends meanwhile ended after the message
+    sent_at = manager.time_on(host)  # before sending: a turn that ends meanwhile ended after the message
     receipt = manager.agent_type(spec.type).send(pane, data)
     paths = HostPaths(host.dir)
     entry = Event(sent_at, kinds.MESSAGE, {"status": receipt.status, "bytes": len(data), "why": receipt.why})

@@ -15,6 +15,7 @@ from mngr.errors import NotFoundError, UsageError
 from mngr.model.agent import Agent
 from mngr.store.paths import HostPaths
 from mngr.transfer import files
+from mngr.transfer.confine import Limits
 from mngr.transfer.merge import How, merge_brought
 from mngr.transfer.protocol import Brought, Source, Transfer
 from mngr.transfer.source import find_source
@@ -54,15 +55,16 @@ def pull(
 
 
 def pull_outbox(
-    agent: Agent | str, to: str, *, force: bool = False, manager: Manager | None = None
+    agent: Agent | str, to: str, *, force: bool = False, max_bytes: int = 0, manager: Manager | None = None
 ) -> Pulled:
-    """Brings everything the agent handed over into `to`/NAME."""
+    """Brings everything the agent handed over into `to`/NAME; what is past `max_bytes` is left out, with a note."""
     manager = default_manager(manager)
     row = resolve_one(manager, agent)
     outbox = HostPaths(row.host.dir).agent(row.agent.id).outbox
     into = os.path.join(manager.cwd, to, row.agent.name)
     try:
-        pulled = files.pull_outbox(row.host, outbox, into, force=force)
+        limits = Limits(file_bytes=max_bytes, total_bytes=max_bytes) if max_bytes else Limits()
+        pulled = files.pull_outbox(row.host, outbox, into, limits=limits, force=force)
     except NotFoundError:
         return Pulled(row.agent, False, notes=("its outbox is empty",))
     return Pulled(row.agent, bool(pulled.files), files=pulled.files, notes=pulled.notes)

@@ -5,24 +5,23 @@ import threading
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
-from functools import partial
 from typing import TypeVar
 
 import msgspec
 from msgspec import Struct
 
 from mngr.actions.manager import Manager
-from mngr.errors import MngrError, TimedOutError, UnreachableError
+from mngr.errors import MngrError, UnreachableError
 from mngr.hosts.protocol import Host
 from mngr.model.agent import Agent, AgentSpec, AgentState, Creator
 from mngr.model.host import HostRef, HostState
+from mngr.process import Completed
 from mngr.store.fold import Folded, encode_fold
 from mngr.store.paths import HostPaths
 from mngr.store.probe import Evidence, HostEvidence, Pane, probe_argv, read_probe
 from mngr.store.state import Phase, life
 from mngr.tmux.server import attach_argv
 
-LOOK_DEADLINE_S = 3.0
 _FOLD_WHEN_BYTES = 4096
 _CREATION_MAY_TAKE_S = 3600
 
@@ -62,11 +61,16 @@ def look_at(
     host: Host, manager: Manager, *, agent_glob: str = "agent-*", deadline_s: float = 30
 ) -> tuple[Row, ...]:
     """One process on that host, however many agents it has."""
-    paths = HostPaths(host.dir)
-    done = host.run(probe_argv(paths, agent_glob), timeout_s=deadline_s)
+    done = host.run(probe_argv(HostPaths(host.dir), agent_glob), timeout_s=deadline_s)
+    return rows_from(done, host, manager)
+
+
+def rows_from(done: Completed, host: Host, manager: Manager) -> tuple[Row, ...]:
+    """What a probe of the host printed, decided; a log that grew long gets a new fold."""
     if done.code != 0 and not done.stdout:
         raise UnreachableError(f'host "{host.name}" could not be looked at: {done.complaint}')
-    seen = read_probe(done.stdout)
+    paths, seen = HostPaths(host.dir), read_probe(done.stdout)
+    manager.note_clock(host, seen.now)
     rows = tuple(_row(evidence, seen, host, manager) for evidence in seen.agents)
     for row in rows:
         if row.evidence.tail_bytes > _FOLD_WHEN_BYTES:
@@ -88,12 +92,42 @@ def just_launched(spec: AgentSpec, pid: int, started_at: float, host: Host, mana
 
 def look_everywhere(manager: Manager, *, provider: str = "", host: str = "") -> tuple[Look, ...]:
     """Every host at once, each with its own deadline; one that is gone costs a warning."""
-    refs, warnings = _hosts(manager, provider)
-    wanted = [ref for ref in refs if not host or ref.name == host]
-    looks = _in_parallel([partial(_look, ref, manager) for ref in wanted])
-    return (
-        *looks,
-        *(Look(HostRef(name, name, HostState.UNREACHABLE), warning=text) for name, text in warnings),
+    names = (provider,) if provider else manager.used_providers()
+    if names == ("local",):
+        return () if host not in ("", "local") else (look_here(manager),)
+    from mngr.actions.elsewhere import look_at_all  # most people have only this machine
+
+    return look_at_all(manager, names, host, is_asked_for=bool(provider))
+
+
+def look_here(manager: Manager) -> Look:
+    """This machine, which has all the time it needs."""
+    try:
+        ref = next(iter(manager.provider("local").hosts()))
+        return Look(ref, look_at(manager.local, manager))
+    except UnreachableError as error:
+        return Look(HostRef(state=HostState.UNREACHABLE), warning=error.message)
+
+
+def agent_of_label(spec: AgentSpec, ref: HostRef) -> Agent:
+    """The record of an agent whose host is stopped and bears its spec."""
+    return Agent(
+        id=spec.id,
+        name=spec.name,
+        address=_address(spec.name, ref),
+        type=spec.type,
+        state=AgentState.STOPPED,
+        why="its host is stopped",
+        labels=spec.labels,
+        project=spec.project,
+        branch=spec.branch,
+        base_commit=spec.base_commit,
+        work_dir=spec.work_dir,
+        source=spec.source,
+        transfer=spec.transfer,
+        host=ref,
+        session=spec.session,
+        created_at=iso(spec.created_at),
     )
 
 
@@ -111,48 +145,28 @@ def this_process() -> Creator:
     )
 
 
-def is_creator_alive(spec: AgentSpec | None, now: float) -> bool:
-    creator = spec.creator if spec else None
-    if creator is None or spec is None:
+def is_creator_alive(evidence: Evidence, now: float) -> bool:
+    """Whether somebody may still be creating the agent; of other machines we only know how long ago they began."""
+    creator = evidence.spec.creator if evidence.spec else None
+    if creator is None:
         return False
+    if is_ours(creator):
+        return is_alive(creator)
+    return now - evidence.folded.last_at < _CREATION_MAY_TAKE_S
+
+
+def is_ours(creator: Creator) -> bool:
+    """Whether it is, or was, a process of this machine since its last boot."""
     ours = this_process()
-    if (creator.machine, creator.boot) == (ours.machine, ours.boot):
-        return _start(creator.pid) == creator.start
-    return now - spec.created_at < _CREATION_MAY_TAKE_S
+    return (creator.machine, creator.boot) == (ours.machine, ours.boot)
 
 
-def _hosts(manager: Manager, provider: str) -> tuple[list[HostRef], list[tuple[str, str]]]:
-    names = [provider] if provider else manager.used_providers()
-    refs: list[HostRef] = []
-    warnings: list[tuple[str, str]] = []
-    for name in names:
-        try:
-            refs += manager.provider(name).hosts()
-        except MngrError as error:
-            if provider:
-                raise
-            warnings.append((name, error.message))
-    return refs, warnings
-
-
-def _look(ref: HostRef, manager: Manager) -> Look:
-    if ref.state != HostState.RUNNING:
-        return Look(ref, known=_remembered(ref, manager))
-    try:
-        host = manager.provider(ref.provider).open(ref.name)
-        rows = look_at(host, manager, deadline_s=30 if ref.provider == "local" else LOOK_DEADLINE_S)
-    except (UnreachableError, TimedOutError) as error:
-        gone = msgspec.structs.replace(ref, state=HostState.UNREACHABLE)
-        return Look(
-            gone, known=_remembered(gone, manager), warning=f"{ref.name}.{ref.provider}: {error.message}"
-        )
-    if ref.provider != "local":
-        _remember(ref, manager, tuple(row.agent for row in rows))
-    return Look(ref, rows)
+def is_alive(creator: Creator) -> bool:
+    return _start(creator.pid) == creator.start
 
 
 def _row(evidence: Evidence, seen: HostEvidence, host: Host, manager: Manager) -> Row:
-    phase = life(evidence, seen, creator_alive=is_creator_alive(evidence.spec, seen.now))
+    phase = life(evidence, seen, creator_alive=is_creator_alive(evidence, seen.now))
     if phase.state == AgentState.RUNNING and evidence.spec:
         phase = _refined(evidence, seen.now, phase, manager)
     return Row(_agent(evidence, phase, host), host, evidence, seen.now)
@@ -210,34 +224,6 @@ def _address(name: str, ref: HostRef) -> str:
     return name if ref.provider == "local" else f"{name}@{ref.name}.{ref.provider}"
 
 
-def _memory(ref: HostRef, manager: Manager) -> str:
-    return f"{manager.host_dir}/providers/{ref.provider}/{ref.name}.last-seen.json"
-
-
-def _remember(ref: HostRef, manager: Manager, agents: tuple[Agent, ...]) -> None:
-    manager.local.write(_memory(ref, manager), msgspec.json.encode((time.time(), agents)))
-
-
-def _remembered(ref: HostRef, manager: Manager) -> tuple[Agent, ...]:
-    try:
-        seen_at, agents = msgspec.json.decode(
-            manager.local.read(_memory(ref, manager)), type=tuple[float, tuple[Agent, ...]]
-        )
-    except (OSError, msgspec.DecodeError):
-        return ()
-    age = max(0, int(time.time() - seen_at))
-    return tuple(_as_of(agent, ref, age) for agent in agents)
-
-
-def _as_of(agent: Agent, ref: HostRef, age_s: int) -> Agent:
-    if agent.state in (AgentState.DONE, AgentState.STOPPED):
-        return msgspec.structs.replace(agent, host=ref)
-    if ref.state == HostState.STOPPED:
-        return msgspec.structs.replace(agent, host=ref, state=AgentState.STOPPED, why="its host is stopped")
-    why = f"host {ref.state.lower()}; was {agent.state} {age_s} s ago"
-    return msgspec.structs.replace(agent, host=ref, state=AgentState.UNKNOWN, why=why)
-
-
 def _first_line(path: str) -> str:
     try:
         with open(path) as file:
@@ -251,7 +237,7 @@ def _start(pid: int) -> str:
     return fields[19] if len(fields) > 19 and fields[0] not in "ZX" else ""
 
 
-def _in_parallel(jobs: list[Callable[[], T]]) -> list[T]:
+def in_parallel(jobs: list[Callable[[], T]]) -> list[T]:
     """Results in the order of the jobs; the first error of any is raised when all have ended."""
     if len(jobs) == 1:
         return [jobs[0]()]

@@ -1,18 +1,18 @@
 """`snapshot`: checkpoints of an agent's work tree and state, kept on its host, also after the agent is gone.
 
-On hosts of a provider that keeps whole hosts, such a snapshot is the provider's; these are for plain hosts.
+Where the provider keeps whole hosts, the checkpoint is in an image of its host too, which outlives the host.
 """
 
 import time
 from collections.abc import Sequence
 
 import msgspec
-from msgspec import Struct
 
 from mngr.actions.checkpoint import (
     HOLDS_HOST_DIR,
     NO_WORK_DIR,
     TAKEN,
+    Snapshot,
     Taken,
     put_back_script,
     remove_script,
@@ -20,13 +20,20 @@ from mngr.actions.checkpoint import (
     take_script,
 )
 from mngr.actions.environment import told_env
+from mngr.actions.images import keep_host, kept_hosts
 from mngr.actions.list import look_and_list
 from mngr.actions.manager import Manager, default_manager
 from mngr.actions.rows import Row, iso, look_at, look_everywhere
 from mngr.actions.start import start_row
 from mngr.actions.stop import stop_rows
 from mngr.actions.targets import resolve, resolve_one
-from mngr.errors import MngrError, NotFoundError, RefusedError, UsageError, did_you_mean
+from mngr.errors import (
+    MngrError,
+    NotFoundError,
+    RefusedError,
+    UsageError,
+    did_you_mean,
+)
 from mngr.hosts.protocol import Host
 from mngr.model import event as kinds
 from mngr.model.agent import Agent, AgentState, Change
@@ -44,27 +51,6 @@ _NAME_LIMIT = 63
 _RUNS = (AgentState.RUNNING, AgentState.WAITING)
 
 
-class Snapshot(Struct, frozen=True, omit_defaults=True):
-    """`snapshot.json`: what was kept of which agent, and where."""
-
-    name: str
-    agent_id: str
-    agent_name: str
-    created_at: str
-    host: HostRef = HostRef()
-    commit: str = ""
-    """The commit that holds the work tree; empty where the work dir has no git or no files."""
-    note: str = ""
-    head: str = ""
-    branch: str = ""
-    repository: str = ""
-    schema: int = 1
-
-    @property
-    def taken(self) -> Taken:
-        return Taken(self.name, self.commit, self.head, self.branch, self.repository)
-
-
 def create_snapshot(
     agent: Agent | str, name: str = "", *, note: str = "", manager: Manager | None = None
 ) -> Snapshot:
@@ -72,7 +58,14 @@ def create_snapshot(
     manager = default_manager(manager)
     if name:
         check_name(name, "snapshot name")
-    return _take(resolve_one(manager, agent), name, note)
+    row = resolve_one(manager, agent)
+    snapshot = _take(row, name, note)
+    try:
+        keep_host(row, snapshot, manager)
+    except BaseException:
+        run_script(row.host, remove_script(row.host, snapshot.agent_id, snapshot.taken))
+        raise
+    return snapshot
 
 
 def list_snapshots(
@@ -82,6 +75,8 @@ def list_snapshots(
     manager = default_manager(manager)
     wanted = agent if isinstance(agent, str) else agent.id if agent else ""
     found = [snapshot for snapshot, _ in _everywhere(manager)]
+    known = {(shot.name, shot.agent_id) for shot in found}
+    found += [shot for shot, _ in kept_hosts(manager) if (shot.name, shot.agent_id) not in known]
     if wanted:
         ids = {row.agent.id for row in resolve(manager, [wanted]).rows} or {wanted}
         found = [shot for shot in found if shot.agent_id in ids or shot.agent_name == wanted]
@@ -109,16 +104,29 @@ def restore_snapshot(
 
 def destroy_snapshot(name: str, *, manager: Manager | None = None) -> Snapshot:
     """Removes a snapshot; the agent it was taken of is left alone."""
-    snapshot, host = find_snapshot(name, manager=default_manager(manager))
+    manager = default_manager(manager)
+    images = [(shot, provider) for shot, provider in kept_hosts(manager) if shot.name == name]
+    try:
+        snapshot, host = find_snapshot(name, manager=manager)
+    except NotFoundError:
+        if len(images) != 1:
+            raise
+        images[0][1].drop(name)
+        return images[0][0]
     script = remove_script(host, snapshot.agent_id, snapshot.taken)
     run_script(host, script, timeout_s=_TIMEOUT_S).check(f"removing snapshot {name}")
+    for shot, provider in images:
+        if shot.agent_id == snapshot.agent_id:
+            provider.drop(name)
     return snapshot
 
 
-def find_snapshot(name: str, agent: Agent | str | None = None, *, manager: Manager) -> tuple[Snapshot, Host]:
-    """The one snapshot of that name, and the host it is on."""
+def find_snapshot(
+    name: str, agent: Agent | str | None = None, *, manager: Manager, on: Host | None = None
+) -> tuple[Snapshot, Host]:
+    """The one snapshot of that name, anywhere or on one host, and the host it is on."""
     check_name(name, "snapshot name")
-    everywhere = _everywhere(manager)
+    everywhere = _on_host(on, manager) if on else _everywhere(manager)
     wanted = agent if isinstance(agent, str) else agent.id if agent else ""
     found = [
         (shot, host)
@@ -280,15 +288,20 @@ def _everywhere(manager: Manager) -> list[tuple[Snapshot, Host]]:
         if look.warning or look.ref.state != HostState.RUNNING:
             manager.warn(look.warning or f'host "{look.ref.name}" is {look.ref.state.lower()}')
             continue
-        host = manager.provider(look.ref.provider).open(look.ref.name)
-        script = f"cat {quote(HostPaths(host.dir).snapshots)}/*/snapshot.json 2>/dev/null; :"
-        done = host.run(READ_AND_RUN, stdin=encode(script))
-        for line in done.check("listing snapshots").stdout.split(b"\n"):
-            snapshot = _decode(line) if line else None
-            if snapshot:
-                found.append((msgspec.structs.replace(snapshot, host=look.ref), host))
-            elif line:
-                manager.warn(f'a snapshot record on "{host.name}" is unreadable')
+        found += _on_host(manager.provider(look.ref.provider).open(look.ref.name), manager)
+    return found
+
+
+def _on_host(host: Host, manager: Manager) -> list[tuple[Snapshot, Host]]:
+    script = f"cat {quote(HostPaths(host.dir).snapshots)}/*/snapshot.json 2>/dev/null; :"
+    done = host.run(READ_AND_RUN, stdin=encode(script))
+    ref, found = HostRef(host.name, host.provider), []
+    for line in done.check("listing snapshots").stdout.split(b"\n"):
+        snapshot = _decode(line) if line else None
+        if snapshot:
+            found.append((msgspec.structs.replace(snapshot, host=ref), host))
+        elif line:
+            manager.warn(f'a snapshot record on "{host.name}" is unreadable')
     return found
 
 
@@ -297,3 +310,15 @@ def _decode(line: bytes) -> Snapshot | None:
         return msgspec.json.decode(line, type=Snapshot)
     except msgspec.DecodeError:
         return None
+
+
+__all__ = [
+    "Snapshot",
+    "agent_of_directory",
+    "create_snapshot",
+    "destroy_snapshot",
+    "find_snapshot",
+    "list_snapshots",
+    "restore_snapshot",
+    "snapshot_target",
+]

@@ -1,10 +1,10 @@
 """`start`: the same argv, environment and directory again and, where the type can, the same conversation."""
 
-import time
-
 import msgspec
 
 from mngr.actions.claim import exit_code, isolated
+from mngr.actions.filter import Filter
+from mngr.actions.hosts import wake_hosts
 from mngr.actions.manager import Manager, default_manager
 from mngr.actions.rows import Row, look_at
 from mngr.actions.stop import stop_rows
@@ -24,8 +24,10 @@ _ALIVE = (AgentState.RUNNING, AgentState.WAITING, AgentState.CREATING)
 
 
 def start(agent: Agent | str, *, manager: Manager | None = None) -> Change:
-    """Starts a stopped or ended agent again; one that runs is left alone."""
+    """Starts a stopped or ended agent again, and its host before it; one that runs is left alone."""
     manager = default_manager(manager)
+    name = agent if isinstance(agent, str) else agent.id
+    wake_hosts([name], Filter(), manager)
     return start_row(resolve_one(manager, agent), manager)
 
 
@@ -39,7 +41,12 @@ def start_row(row: Row, manager: Manager) -> Change:
             )
         stop_rows([row], manager=manager)
     run = _run_file(row, manager)
-    launched = launch(row.host, row.spec, before=_before(row, run), after=ring(HostPaths(row.host.dir).bell))
+    launched = launch(
+        row.host,
+        row.spec,
+        before=_before(row, run, manager.time_on(row.host)),
+        after=ring(HostPaths(row.host.dir).bell),
+    )
     after = look_at(row.host, manager, agent_glob=row.agent.id)[0].agent
     if exit_code(launched) or (launched.exit_json and after.signal):
         raise MngrError(
@@ -73,7 +80,7 @@ def _run_file(row: Row, manager: Manager) -> RunFile:
     return RunFile(before.cwd, isolated(command.argv, row.spec.isolate), {**before.env, **command.env})
 
 
-def _before(row: Row, run: RunFile) -> str:
+def _before(row: Row, run: RunFile, now: float) -> str:
     paths = HostPaths(row.host.dir)
     agent = paths.agent(row.agent.id)
     return "\n".join(
@@ -82,6 +89,6 @@ def _before(row: Row, run: RunFile) -> str:
             if row.evidence.pane
             else "",
             put(agent.run, run_file_text(run, agent)) + " || exit 1",
-            append(agent.events, Event(time.time(), kinds.STARTED)) + " || exit 1",
+            append(agent.events, Event(now, kinds.STARTED)) + " || exit 1",
         )
     )

@@ -1,6 +1,5 @@
 """`stop`: ends whole process trees and keeps the work; one round trip a host, however many agents."""
 
-import time
 from collections.abc import Sequence
 
 from mngr.actions.manager import Manager, default_manager
@@ -37,7 +36,7 @@ def stop_rows(rows: Sequence[Row], *, grace_s: float = GRACE_S, manager: Manager
         live_ids = {row.agent.id for row in live}
         ended = [row for row in group if row.agent.id not in live_ids and row.evidence.pane]
         if live or ended:
-            _end(host, live, ended, grace_s)
+            _end(host, live, ended, grace_s, manager)
         now = {row.agent.id: row.agent for row in look_at(host, manager)}
         for row in group:
             agent = now.get(row.agent.id, row.agent)
@@ -56,8 +55,8 @@ def by_host(rows: Sequence[Row]) -> list[tuple[Host, list[Row]]]:
     return list(groups.values())
 
 
-def _end(host: Host, live: list[Row], ended: list[Row], grace_s: float) -> None:
-    paths, now = HostPaths(host.dir), time.time()
+def _end(host: Host, live: list[Row], ended: list[Row], grace_s: float, manager: Manager) -> None:
+    paths, now = HostPaths(host.dir), manager.time_on(host)
     logs = [paths.agent(row.agent.id).events for row in live]
     sessions = [
         (row.agent.session, paths.agent(row.agent.id)) for row in [*live, *ended] if row.evidence.pane
@@ -66,7 +65,7 @@ def _end(host: Host, live: list[Row], ended: list[Row], grace_s: float) -> None:
     if live:
         lines.append(end_trees_script(paths, [row.agent.id for row in live], grace_s))
     lines.append(kill_script(paths, sessions))
-    lines += [append(log, Event(time.time(), kinds.STOPPED)) for log in logs]
+    lines += [append(log, Event(now, kinds.STOPPED)) for log in logs]
     lines += [ring(paths.bell), 'echo "${left-}"']
     done = host.run(READ_AND_RUN, stdin=encode("\n".join(lines)), timeout_s=grace_s + 60)
     survivors = done.check("stopping").text.strip()

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import msgspec
 from msgspec import Struct
 
 from mngr.actions.filter import Filter
@@ -35,7 +36,7 @@ def resolve(
         raise UsageError(
             "which agent?", hint="name one or more, or use --all or a filter; mngr list shows them"
         )
-    listing, rows = look_and_list(wanted, manager=manager)
+    listing, rows = look_and_list(_narrowed(wanted, names, manager), manager=manager)
     if not names:
         reachable = tuple(rows[agent.id] for agent in listing.agents if agent.id in rows)
         return Found(reachable, {}, listing.warnings)
@@ -43,8 +44,8 @@ def resolve(
     missing: dict[str, MngrError] = {}
     for name in names:
         try:
-            row = _one(name, listing, rows, manager)
-            chosen[row.agent.id] = row
+            meant = _meant(name, listing, rows, manager)
+            chosen.update({row.agent.id: row for row in meant})
         except MngrError as error:
             missing[name] = error
     return Found(tuple(chosen.values()), missing, listing.warnings)
@@ -52,18 +53,36 @@ def resolve(
 
 def resolve_one(manager: Manager, agent: Agent | str) -> Row:
     """Exactly one agent, looked at now, or the error that says why not."""
-    name = agent if isinstance(agent, str) else agent.id
-    found = resolve(manager, [name])
+    if isinstance(agent, str):
+        name, wanted = agent, Filter()
+    else:
+        name, wanted = agent.id, Filter(provider=agent.host.provider, host=agent.host.name)
+    found = resolve(manager, [name], filter=wanted)
     if found.missing:
         raise found.missing[name]
+    if len(found.rows) != 1:
+        raise UsageError(f'"{name}" names a host, not an agent', hint="write AGENT@HOST")
     return found.rows[0]
 
 
-def _one(name: str, listing: Listing, rows: dict[str, Row], manager: Manager) -> Row:
+def _narrowed(wanted: Filter, names: Sequence[str], manager: Manager) -> Filter:
+    """The filter, with the host and provider that all the names say: no other host need be asked."""
+    try:
+        places = {(address.provider, address.host) for address in map(manager.address, names)}
+    except UsageError:
+        return wanted  # said for each name by itself, later
+    if len(places) != 1 or wanted.provider or wanted.host:
+        return wanted
+    provider, host = places.pop()
+    return msgspec.structs.replace(wanted, provider=provider, host=host)
+
+
+def _meant(name: str, listing: Listing, rows: dict[str, Row], manager: Manager) -> list[Row]:
+    """The one agent of that name, or all agents of a host that is named alone."""
     address = manager.address(name)
+    matches = [agent for agent in listing.agents if is_meant(address, agent)]
     if not address.name:
-        raise UsageError(f'"{name}" names a host, not an agent', hint="write AGENT@HOST, or use --host")
-    matches = [agent for agent in listing.agents if _is_meant(address, agent)]
+        return [_reachable(agent, rows) for agent in matches]
     if not matches:
         names = [agent.name for agent in listing.agents]
         raise NotFoundError(
@@ -72,21 +91,21 @@ def _one(name: str, listing: Listing, rows: dict[str, Row], manager: Manager) ->
     if len(matches) > 1:
         candidates = ", ".join(agent.address for agent in matches)
         raise UsageError(f'"{name}" could be any of: {candidates}', hint="write the address, or the id")
-    agent = matches[0]
-    if agent.id not in rows:
-        state = agent.host.state
-        hint = (
-            f"start it: mngr start --host {agent.host.name}"
-            if state == HostState.STOPPED
-            else "see: mngr list --hosts"
-        )
-        raise UnreachableError(f'"{agent.address}": its host is {state.lower()}', hint=hint)
-    return rows[agent.id]
+    return [_reachable(matches[0], rows)]
 
 
-def _is_meant(address: Address, agent: Agent) -> bool:
+def _reachable(agent: Agent, rows: dict[str, Row]) -> Row:
+    if agent.id in rows:
+        return rows[agent.id]
+    state = agent.host.state
+    hint = f"start it: mngr start {agent.name}" if state == HostState.STOPPED else "see: mngr list --hosts"
+    raise UnreachableError(f'"{agent.address}": its host is {state.lower()}', hint=hint)
+
+
+def is_meant(address: Address, agent: Agent) -> bool:
+    """Whether an address names the agent; one without a name means all agents of its host."""
     return (
-        address.name in (agent.name, agent.id)
+        address.name in (agent.name, agent.id, "")
         and (not address.host or address.host == agent.host.name)
         and (not address.provider or address.provider == agent.host.provider)
     )

@@ -13,15 +13,16 @@ from mngr.actions.rows import Row
 from mngr.actions.stop import by_host
 from mngr.actions.targets import resolve_one
 from mngr.actions.watch import watch
-from mngr.errors import MngrError, TimedOutError, UsageError, did_you_mean
+from mngr.errors import MngrError, TimedOutError, UnreachableError, UsageError, did_you_mean
 from mngr.hosts.protocol import Host
 from mngr.model.agent import Agent, AgentState, WaitingReason
 
 WORDS = ("done", "waiting", "idle", "stopped", "result")
+# A host that is away may come back; after so long its agents are given up.
+_AWAY_S, _AGAIN_S = 60.0, 1.0
 
-
-# The agents waited for on one host: the row of each, or None when it is gone.
-_Seen = dict[str, Row | None]
+# The agents waited for on one host: the row of each, None when it is gone, or why it cannot be known.
+_Seen = dict[str, Row | str | None]
 
 
 class Waited(Struct, frozen=True):
@@ -104,15 +105,29 @@ def _report(
     news: "queue.SimpleQueue[_Seen | MngrError | None]",
     over: threading.Event,
 ) -> None:
-    try:
-        for rows in watch(host, manager, deadline=deadline):
-            if over.is_set():
+    answered_at = time.monotonic()
+    while not over.is_set():
+        try:
+            for rows in watch(host, manager, deadline=deadline):
+                if over.is_set():
+                    return
+                answered_at = time.monotonic()
+                found = {row.agent.id: row for row in rows}
+                news.put({agent_id: found.get(agent_id) for agent_id in ids})
+            news.put(None)
+            return
+        except (UnreachableError, TimedOutError) as error:
+            manager.warn(f"{host.name}.{host.provider}: {error.message}")
+            now = time.monotonic()
+            if now - answered_at > _AWAY_S:
+                news.put(dict.fromkeys(ids, error.message))
+            if now - answered_at > _AWAY_S or (deadline is not None and now > deadline):
+                news.put(None)
                 return
-            found = {row.agent.id: row for row in rows}
-            news.put({agent_id: found.get(agent_id) for agent_id in ids})
-        news.put(None)
-    except MngrError as error:
-        news.put(error)
+            over.wait(_AGAIN_S)
+        except MngrError as error:
+            news.put(error)
+            return
 
 
 def _judge(pending: dict[str, Agent], said: _Seen, until: str) -> list[Waited]:
@@ -120,8 +135,8 @@ def _judge(pending: dict[str, Agent], said: _Seen, until: str) -> list[Waited]:
     for agent_id, row in said.items():
         if agent_id not in pending:
             continue
-        if row is None:
-            over.append(Waited(pending[agent_id], False, "it was destroyed"))
+        if row is None or isinstance(row, str):
+            over.append(Waited(pending[agent_id], False, row or "it was destroyed"))
             continue
         verdict = judge(row, until)
         if verdict is not None:

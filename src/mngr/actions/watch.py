@@ -6,59 +6,63 @@ from collections.abc import Iterator
 
 from mngr.actions.manager import Manager
 from mngr.actions.notify import notify
-from mngr.actions.rows import Row, look_at
+from mngr.actions.rows import Row, look_at, rows_from
 from mngr.hosts.protocol import Host, shares_files
 from mngr.store.paths import HostPaths
+from mngr.store.probe import long_probe_argv
 
 _TICK_S = 0.1
 _LOOK_EVERY_S = 2.0
-# Compares contents: busybox's -nt compares whole seconds only.
-_LONG_POLL = """
-n=0
-while { read -r x <"$1"; } 2>/dev/null; [ "$x" = "$2" ] && [ "$n" -lt "$3" ]; do n=$((n + 1)); sleep 0.2; done
-echo "$x"
-"""
+# A machine elsewhere looks at itself and answers when there is news, at the latest after this.
+_LONG_POLL_S, _ANSWER_S = 15.0, 30.0
 
 
 def watch(host: Host, manager: Manager, *, deadline: float | None = None) -> Iterator[tuple[Row, ...]]:
     """Rows of the host, again and again, until the deadline (of time.monotonic) has passed; at least once."""
-    bell = _Bell(host)
+    eye = _Near(host, manager) if shares_files(host) else _Far(host, manager)
+    left_s = 0.0
     while True:
-        bell.note()
-        rows = look_at(host, manager)
+        rows = eye.look(left_s)
         notify(rows, manager)
         yield rows
-        left = float("inf") if deadline is None else deadline - time.monotonic()
-        if left <= 0:
+        left_s = float("inf") if deadline is None else deadline - time.monotonic()
+        if left_s <= 0:
             return
-        bell.wait(min(_LOOK_EVERY_S, left))
 
 
-class _Bell:
-    def __init__(self, host: Host) -> None:
-        self._host, self._path = host, HostPaths(host.dir).bell
-        self._is_near, self._seen = shares_files(host), ""
+class _Near:
+    """Waits for the bell here, then looks."""
 
-    def note(self) -> None:
-        """Remembers the bell as it is before a look, so that what happens during the look is not missed."""
-        if self._is_near:
-            self._seen = self._stat()
+    def __init__(self, host: Host, manager: Manager) -> None:
+        self._host, self._manager, self._seen = host, manager, ""
+        self._bell = HostPaths(host.dir).bell
 
-    def wait(self, at_most_s: float) -> None:
-        if not self._is_near:
-            ticks = str(max(1, int(at_most_s / 0.2)))
-            done = self._host.run(
-                ["sh", "-c", _LONG_POLL, "mngr-wait", self._path, self._seen, ticks], timeout_s=60
-            )
-            self._seen = done.text.strip()
-            return
-        until = time.monotonic() + at_most_s
+    def look(self, at_most_s: float) -> tuple[Row, ...]:
+        until = time.monotonic() + min(_LOOK_EVERY_S, at_most_s)
         while self._stat() == self._seen and time.monotonic() < until:
             time.sleep(_TICK_S)
+        # Remembered as it is before the look, so that what happens during the look is not missed.
+        self._seen = self._stat()
+        return look_at(self._host, self._manager)
 
     def _stat(self) -> str:
         try:
-            found = os.stat(self._path)
+            found = os.stat(self._bell)
         except OSError:
             return ""
         return f"{found.st_ino} {found.st_mtime_ns}"
+
+
+class _Far:
+    """One long poll: the host itself waits for its bell and looks, and says it when there is something new."""
+
+    def __init__(self, host: Host, manager: Manager) -> None:
+        self._host, self._manager, self._seen = host, manager, ""
+
+    def look(self, at_most_s: float) -> tuple[Row, ...]:
+        wait_s = min(_LONG_POLL_S, at_most_s)
+        argv = long_probe_argv(HostPaths(self._host.dir), self._seen, wait_s)
+        done = self._host.run(argv, timeout_s=wait_s + _ANSWER_S)
+        first, _, rest = done.stdout.partition(b"\n")
+        self._seen = first.decode(errors="replace")
+        return rows_from(done._replace(stdout=rest), self._host, self._manager)

@@ -7,10 +7,10 @@ import click
 import msgspec
 
 from mngr.actions.create_spec import CreateSpec, create_spec, with_defaults
-from mngr.cli.duration import parse_duration
 from mngr.config.keys import join_key
 from mngr.config.layers import Config
 from mngr.errors import UsageError, did_you_mean
+from mngr.model.duration import parse_duration
 from mngr.model.labels import parse_labels
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -4,15 +4,18 @@ from collections.abc import Iterator
 from typing import Any
 
 from mngr.actions.destroy import destroy_rows
+from mngr.actions.hosts import destroy_host
 from mngr.actions.rows import Row
 from mngr.cli.call import Call
 from mngr.cli.changes import change_text
 from mngr.cli.confirm import confirm
 from mngr.cli.dry_run import would
+from mngr.cli.hosts import with_hosts
 from mngr.cli.options import Chosen, dry_run_option, with_targets, yes_option
 from mngr.cli.outcome import report
 from mngr.cli.targets import changes_of, do_together
 from mngr.cli.verb import verb
+from mngr.errors import MngrError
 from mngr.model.agent import Change
 
 
@@ -23,6 +26,7 @@ from mngr.model.agent import Change
         mngr destroy foo bar --yes
         mngr destroy --stopped --label batch=7 --dry-run
         mngr destroy --all -y
+        mngr destroy @box.docker
     """,
 )
 @with_targets
@@ -32,7 +36,8 @@ def command(call: Call, chosen: Chosen, *, yes: bool, dry_run: bool) -> int:
     """Remove agents: processes, session, working copy, branch and state; exactly their own things.
 
     A branch with commits that are nowhere else is kept, and said so. Asks first on a terminal;
-    elsewhere it needs --yes.
+    elsewhere it needs --yes. @HOST.PROVIDER also removes the host, with everything on it; a machine that
+    ssh reaches is only let go of.
     """
     call.output.check(Change)
     if dry_run:
@@ -43,6 +48,9 @@ def command(call: Call, chosen: Chosen, *, yes: bool, dry_run: bool) -> int:
         confirm(f"destroy {names}?", yes=yes)
         yield from changes_of(lambda some: destroy_rows(some, manager=call.manager), rows)
 
-    return report(
-        call, chosen, do_together(call, chosen, work), lambda change: change_text("Destroyed", change)
-    )
+    def destroy_whole(host: str) -> list[Change | MngrError]:
+        confirm(f"destroy {host} with all that is on it?", yes=yes)
+        return destroy_host(host, manager=call.manager)
+
+    outcomes = with_hosts(chosen, destroy_whole, lambda rest: do_together(call, rest, work))
+    return report(call, chosen, outcomes, lambda change: change_text("Destroyed", change))

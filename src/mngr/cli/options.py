@@ -8,9 +8,9 @@ import click
 from msgspec import Struct
 
 from mngr.actions.filter import Filter
-from mngr.cli.duration import parse_duration
 from mngr.cli.option_groups import ChoosingOption
 from mngr.errors import UsageError
+from mngr.model.duration import parse_duration
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -31,7 +31,7 @@ class Chosen(Struct, frozen=True):
     @property
     def is_one(self) -> bool:
         """Exactly one agent was named: the answer is its record, not a list."""
-        return len(self.names) == 1 and not self.from_stdin
+        return len(self.names) == 1 and not self.from_stdin and not self.names[0].startswith("@")
 
     def check(self) -> "Chosen":
         """Refuses what cannot be meant, before anything is done."""

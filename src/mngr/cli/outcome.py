@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from mngr.actions.hosts import is_host
 from mngr.cli.call import Call
 from mngr.cli.options import Chosen
 from mngr.cli.records import as_record, error_record
@@ -52,7 +53,7 @@ def report(call: Call, chosen: Chosen, outcomes: Iterable[Outcome], human: Calla
     if output.format == JSON and not streams:
         _document(call, chosen, done)
     if not done and output.is_human and not streams:
-        output.note("No agent matches")
+        output.note("No agents there" if any(map(is_host, chosen.names)) else "No agent matches")
     return exit_code(done)
 
 

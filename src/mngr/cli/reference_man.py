@@ -2,9 +2,8 @@
 
 from collections.abc import Iterable
 
-from mngr.cli.commands import SECTIONS
 from mngr.cli.option_groups import COMMON, OWN
-from mngr.cli.reference_pages import Block, Page, Part, Topic
+from mngr.cli.reference_pages import Block, Page, Part, Topic, read_sections
 
 _NOTE = '.\\" Made from the commands by `make docs`; changes here are lost.'
 _SPECIAL = {"\\": "\\e", "-": "\\-", "'": "\\(aq", "`": "\\(ga", "^": "\\(ha", "~": "\\(ti", '"': "\\(dq"}
@@ -38,7 +37,7 @@ def overview_man(pages: list[Page], topics: list[Topic], line: str) -> str:
     lines = [*_head("mngr", line), ".SH SYNOPSIS", *_synopsis(["mngr COMMAND [WORDS] [OPTIONS]"])]
     lines += [".SH DESCRIPTION", *_paragraphs([_ABOUT])]
     lines.append(".SH COMMANDS")
-    for section, commands in SECTIONS.items():
+    for section, commands in read_sections().items():
         lines += [f".SS {_text(section)}", *_definitions(commands.items())]
     lines += [f".SH {COMMON.upper()}", *_definitions(pages[0].common)]
     for topic in topics:

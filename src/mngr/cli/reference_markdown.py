@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterable
 
-from mngr.cli.commands import COMMANDS, SECTIONS
+from mngr.cli.commands import COMMANDS
 from mngr.cli.option_groups import COMMON
-from mngr.cli.reference_pages import Block, Page, Part, Topic
+from mngr.cli.reference_pages import Block, Page, Part, Topic, read_sections
 
 _NOTE = "<!-- Made from the commands by `make docs`; changes here are lost. -->"
 _EXIT_CODES = "exit-codes"
@@ -62,7 +62,7 @@ def topic_page(topic: Topic, topics: list[Topic]) -> str:
 def index_page(pages: list[Page], topics: list[Topic]) -> str:
     by_name = {page.name: page for page in pages}
     texts = [_NOTE, "# Commands of mngr", _code(["mngr COMMAND [WORDS] [OPTIONS]"], "text")]
-    for section, commands in SECTIONS.items():
+    for section, commands in read_sections().items():
         lines = [f"- [`mngr {name}`]({name}.md): {_escape(by_name[name].line)}" for name in commands]
         texts += [f"## {section}", "\n".join(lines)]
     names = [f"- [{topic.title}](topics/{topic.name}.md)" for topic in topics]

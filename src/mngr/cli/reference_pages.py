@@ -5,13 +5,18 @@ import inspect
 import click
 from msgspec import Struct
 
+from mngr import registry
 from mngr.cli.app import app
-from mngr.cli.commands import ALIASES, COMMANDS
+from mngr.cli.commands import ALIASES, SECTIONS
 from mngr.cli.option_groups import COMMON, option_groups, option_lines
 from mngr.cli.shipped import read_shipped, shipped_topics
-from mngr.cli.verb import Verb, VerbGroup
+from mngr.cli.verb import Verb
+
+DISTRIBUTION = "mngr-agents"
+"""Ours: the commands that its own plugins add are documented with the rest."""
 
 _INDENT = "  "
+_EXAMPLES = "\b"
 _TITLES = {"env": "Environment", "exit-codes": "Exit status"}
 
 
@@ -54,10 +59,18 @@ class Topic(Struct, frozen=True):
     blocks: tuple[Block, ...]
 
 
+def read_sections() -> dict[str, dict[str, str]]:
+    """Commands and their help lines by heading: our own, and those of plugins that come with us."""
+    ours = registry.entries(registry.COMMANDS).items()
+    lines = registry.plugin_commands()
+    added = {name: lines[name] for name, entry in sorted(ours) if entry.distribution == DISTRIBUTION}
+    return {**SECTIONS, "From plugins": added} if added else SECTIONS
+
+
 def read_pages() -> list[Page]:
-    """The pages of mngr's own commands; what plugins add is documented by them."""
+    """A page for each command; a stranger's plugin documents its own."""
     root = click.Context(app, info_name="mngr")
-    return [_page(name, root) for name in COMMANDS]
+    return [_page(name, line, root) for section in read_sections().values() for name, line in section.items()]
 
 
 def read_topics() -> list[Topic]:
@@ -81,20 +94,28 @@ def blocks_of(text: str) -> tuple[Block, ...]:
     return tuple(blocks)
 
 
-def _page(name: str, root: click.Context) -> Page:
+def _page(name: str, line: str, root: click.Context) -> Page:
     command = app.get_command(root, name)
-    assert isinstance(command, Verb | VerbGroup)
+    assert command
     context = _context(command, root)
-    verbs = command.verbs if isinstance(command, VerbGroup) else ()
-    contexts = [_context(verb, context) for verb in verbs] or [context]
+    contexts = _leaves(context)
     return Page(
         name=name,
-        line=COMMANDS[name],
+        line=line,
         aliases=tuple(alias for alias, meant in ALIASES.items() if meant == name),
-        paragraphs=_paragraphs(command) if verbs else (),
+        paragraphs=_paragraphs(command) if isinstance(command, click.Group) else (),
         parts=tuple(_part(one) for one in contexts),
         common=_options(contexts[0])[COMMON],
     )
+
+
+def _leaves(context: click.Context) -> list[click.Context]:
+    """The commands that can be run, in the order in which help shows them."""
+    command = context.command
+    if not isinstance(command, click.Group):
+        return [context]
+    below = [command.get_command(context, name) for name in command.list_commands(context)]
+    return [leaf for one in below if one and not one.hidden for leaf in _leaves(_context(one, context))]
 
 
 def _context(command: click.Command, above: click.Context) -> click.Context:
@@ -103,13 +124,12 @@ def _context(command: click.Command, above: click.Context) -> click.Context:
 
 def _part(context: click.Context) -> Part:
     command = context.command
-    assert isinstance(command, Verb)
     return Part(
         name=context.command_path,
         usage=" ".join([context.command_path, *command.collect_usage_pieces(context)]),
         paragraphs=_paragraphs(command),
         options={title: lines for title, lines in _options(context).items() if title != COMMON},
-        examples=tuple(line.strip() for line in command.examples.splitlines() if line.strip()),
+        examples=_examples(command),
     )
 
 
@@ -120,8 +140,21 @@ def _options(context: click.Context) -> dict[str, list[tuple[str, str]]]:
 
 
 def _paragraphs(command: click.Command) -> tuple[str, ...]:
-    text = inspect.cleandoc(command.help or "")
-    return tuple(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
+    parts = _help(command).split("\n\n")
+    return tuple(" ".join(part.split()) for part in parts if not part.startswith(_EXAMPLES))
+
+
+def _examples(command: click.Command) -> tuple[str, ...]:
+    """A verb has them beside its help; a plugin's command in it, as a paragraph that click shall not fill."""
+    if isinstance(command, Verb):
+        text = command.examples
+    else:
+        text = "\n".join(part[1:] for part in _help(command).split("\n\n") if part.startswith(_EXAMPLES))
+    return tuple(line.strip() for line in text.splitlines() if line.strip())
+
+
+def _help(command: click.Command) -> str:
+    return inspect.cleandoc(command.help or "")
 
 
 def _block(run: list[str]) -> Block:

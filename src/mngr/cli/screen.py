@@ -15,8 +15,8 @@ def visible(text: str) -> str:
 
 
 def visible_lines(text: str) -> str:
-    """Like `visible`, with newlines and tabs left as they are."""
-    return "".join(char if char.isprintable() or char in "\n\t" else _escaped(char) for char in text)
+    """Like `visible`, with newlines, tabs and no-break spaces left as they are."""
+    return "".join(char if char.isprintable() or char in "\n\t\xa0" else _escaped(char) for char in text)
 
 
 def width(text: str) -> int:

@@ -1,14 +1,18 @@
 """`mngr stop`."""
 
+from collections.abc import Iterator
+
 import click
 
+from mngr.actions.hosts import stop_host
 from mngr.actions.rows import Row
 from mngr.actions.stop import stop_rows
 from mngr.cli.call import Call
 from mngr.cli.changes import change_text
 from mngr.cli.dry_run import would
+from mngr.cli.hosts import with_hosts
 from mngr.cli.options import Chosen, dry_run_option, duration, with_targets
-from mngr.cli.outcome import report
+from mngr.cli.outcome import Outcome, report
 from mngr.cli.targets import changes_of, do_together
 from mngr.cli.verb import verb
 from mngr.model.agent import Change
@@ -20,6 +24,7 @@ from mngr.model.agent import Change
         mngr stop foo
         mngr stop foo bar --grace 2s
         mngr stop --all
+        mngr stop @box.docker
         mngr list --format jsonl --label batch=7 | mngr stop -
     """,
 )
@@ -32,7 +37,8 @@ from mngr.model.agent import Change
 def command(call: Call, chosen: Chosen, *, grace_s: float, dry_run: bool) -> int:
     """End agents' processes, whole trees of them, and keep their work.
 
-    Returns as soon as they are gone. mngr start brings them back.
+    Returns as soon as they are gone. mngr start brings them back. @HOST.PROVIDER stops a host too, after
+    its agents, where it can be started again.
     """
     call.output.check(Change)
     if dry_run:
@@ -44,4 +50,10 @@ def command(call: Call, chosen: Chosen, *, grace_s: float, dry_run: bool) -> int
     def human(change: Change) -> str:
         return change_text("Stopped", change, unchanged="Not running:")
 
-    return report(call, chosen, do_together(call, chosen, lambda rows: changes_of(work, rows)), human)
+    def stop_agents(rest: Chosen) -> Iterator[Outcome]:
+        return do_together(call, rest, lambda rows: changes_of(work, rows))
+
+    def stop_whole(host: str) -> list[Change]:
+        return stop_host(host, grace_s=grace_s, manager=call.manager)
+
+    return report(call, chosen, with_hosts(chosen, stop_whole, stop_agents), human)

@@ -57,6 +57,7 @@ KNOWN: Schema = {
     "agent_types": {ANY_NAME: {"command": COMMAND, "args": TEXTS, "env": TEXTS_BY_NAME, "parent": TEXT}},
     "providers": {ANY_NAME: TABLE},
     "notify": {"command": COMMAND},
+    "prices": {ANY_NAME: TABLE},
     "tutorial": TABLE,
     "tmr": TABLE,
 }

@@ -17,6 +17,9 @@ MESSAGE = "message"
 PROMPT_SUBMITTED = "prompt_submitted"
 TURN_ENDED = "turn_ended"
 NEEDS_INPUT = "needs_input"
+RESUMED = "resumed"
+API_ERROR = "api_error"
+SCREEN_UNKNOWN = "screen_unknown"
 RESTORED = "restored"
 
 

@@ -40,3 +40,17 @@ class Usage(Struct, frozen=True):
     cache_write_tokens: int = 0
     cost_usd: float | None = None
     model: str = ""
+
+
+class Spending(Struct, frozen=True):
+    """One answer of a model: when, which, and how many tokens of each kind."""
+
+    at: float
+    model: str
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+    cache_write_1h_tokens: int = 0
+    own_cost_usd: float | None = None
+    """What the program itself reckoned; it counts where nobody else knows a price."""

@@ -111,6 +111,10 @@ def _needs_input(state: dict[str, Any], event: Event) -> None:
     state.update(activity=reason, activity_at=event.at)
 
 
+def _screen_unknown(state: dict[str, Any], event: Event) -> None:
+    state.update(activity="unknown", activity_at=event.at)
+
+
 _STEPS = {
     kinds.CREATED: _created,
     kinds.STARTED: _started,
@@ -123,4 +127,6 @@ _STEPS = {
     kinds.PROMPT_SUBMITTED: _busy,
     kinds.TURN_ENDED: _turn_ended,
     kinds.NEEDS_INPUT: _needs_input,
+    kinds.RESUMED: _busy,
+    kinds.SCREEN_UNKNOWN: _screen_unknown,
 }

@@ -45,6 +45,11 @@ class AgentPaths(Struct, frozen=True):
         return f"{self.dir}/outbox/result.json"
 
     @property
+    def bin(self) -> str:
+        """Programs for this agent alone, first on its PATH."""
+        return f"{self.dir}/bin"
+
+    @property
     def screen(self) -> str:
         """The last screen, kept when a session ends."""
         return f"{self.dir}/screen"

@@ -17,7 +17,7 @@ _Record = TypeVar("_Record", AgentSpec, "ExitRecord")
 
 _PANE = (
     "P #{@mngr_id}|#{pane_pid}|#{pane_dead}|#{pane_dead_status}|#{pane_dead_signal}|#{pane_dead_time}"
-    "|#{pane_tty}|#{session_name}"
+    "|#{pane_tty}|#{session_name}|#{pane_title}"
 )
 
 # Lines `agent-…/pid:PID BOOT STAT` become the mark a process left and the process that has its number now.
@@ -43,10 +43,10 @@ b=-; [ -r /proc/sys/kernel/random/boot_id ] && read -r b </proc/sys/kernel/rando
 echo "B $b $(date +%s)"
 cd "$1/agents" 2>/dev/null || exit 0
 if command -v tmux >/dev/null 2>&1; then
-  panes=$(tmux -N -S "$2" list-panes -a -F '{_PANE}' 2>/dev/null) || echo "T no server"
+  panes=$(tmux -u -N -S "$2" list-panes -a -F '{_PANE}' 2>/dev/null) || echo "T no server"
   # A dead pane without its status: tmux missed that child's end, and the end of another one wakes it.
   case $panes in *"|1||||/"*)
-    tmux -N -S "$2" run-shell : && panes=$(tmux -N -S "$2" list-panes -a -F '{_PANE}' 2>/dev/null) ;;
+    tmux -N -S "$2" run-shell : && panes=$(tmux -u -N -S "$2" list-panes -a -F '{_PANE}' 2>/dev/null) ;;
   esac
   printf '%s\n' "$panes"
 else
@@ -79,6 +79,27 @@ exit 0
 """
 
 
+# $1 to $3 as above, $4 what the caller has seen, $5 how often to look. Answers when something else is to be seen, or
+# at the end: first a checksum of what it saw, for the next call. The first line of a look holds the time of day.
+LONG_PROBE = f"""
+look() (
+{PROBE}
+)
+n=0 last=
+while :; do
+  rung=; {{ read -r rung <"$1/bell"; }} 2>/dev/null
+  if [ "$rung" != "$last" ] || [ $((n % 5)) = 0 ]; then
+    last=$rung
+    seen=$(look "$1" "$2" "$3")
+    sum=$(printf '%s\n' "$seen" | sed 1d | cksum | tr ' ' -)
+    [ "$sum" = "$4" ] && [ "$n" -lt "$5" ] || break
+  fi
+  n=$((n + 1)); sleep 0.2
+done
+printf '%s\n%s\n' "$sum" "$seen"
+"""
+
+
 class ExitRecord(Struct, frozen=True):
     """`exit.json`, written by tmux's pane-died hook."""
 
@@ -98,6 +119,7 @@ class Pane(Struct, frozen=True):
     dead_at: float | None
     tty: str
     session: str
+    title: str = ""
 
 
 class ProcessMark(Struct, frozen=True):
@@ -133,6 +155,12 @@ class HostEvidence(Struct, frozen=True):
 
 def probe_argv(paths: HostPaths, agent_glob: str = "agent-*") -> tuple[str, ...]:
     return ("sh", "-c", PROBE, "mngr-probe", paths.dir, paths.socket, agent_glob)
+
+
+def long_probe_argv(paths: HostPaths, seen: str, at_most_s: float) -> tuple[str, ...]:
+    """A look that waits, there, until it sees something else than `seen`."""
+    ticks = str(max(1, int(at_most_s * 5)))
+    return ("sh", "-c", LONG_PROBE, "mngr-watch", paths.dir, paths.socket, "agent-*", seen, ticks)
 
 
 def read_probe(output: bytes) -> HostEvidence:
@@ -207,10 +235,10 @@ class _Reader:
         self.tmux = rest
 
     def _pane(self, rest: str) -> None:
-        words = rest.split("|", 7)
-        if len(words) < 8 or not _is_number(words[1]):
+        words = rest.split("|", 8)
+        if len(words) < 9 or not _is_number(words[1]):
             return
-        agent, pid, dead, status, signal, at, tty, session = words
+        agent, pid, dead, status, signal, at, tty, session, title = words
         self._panes.setdefault(agent, []).append(
             Pane(
                 pid=int(pid),
@@ -221,6 +249,7 @@ class _Reader:
                 dead_at=float(at) if _is_number(at) else None,
                 tty=tty,
                 session=session,
+                title=title,
             )
         )
 

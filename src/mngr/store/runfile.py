@@ -18,6 +18,7 @@ _SPECIAL = frozenset(
     "SECONDS".split()
 )
 _DATA = "# data: "
+_DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
 
 
 class RunFile(Struct, frozen=True):
@@ -29,9 +30,12 @@ class RunFile(Struct, frozen=True):
 
 
 def run_file_text(run: RunFile, paths: AgentPaths) -> str:
-    """The sh program: `run.sh launch` becomes the agent, `run.sh -- CMD…` runs CMD in the agent's place."""
-    exports = "".join(f"export {name}={quote(value)}\n" for name, value in run.env.items() if _is_plain(name))
-    odd = [f"{name}={value}" for name, value in run.env.items() if not _is_plain(name)]
+    """The sh program: `run.sh launch` becomes the agent, `run.sh -- CMD…` runs CMD in the agent's place.
+
+    Programs in the agent's own `bin` come first for both.
+    """
+    exports = "".join(f"export {name}={quote(value)}\n" for name, value in run.env.items() if is_plain(name))
+    odd = [f"{name}={value}" for name, value in run.env.items() if not is_plain(name)]
     env = f"env {words(*odd)} " if odd else ""
     temporary = quote(f"{paths.dir}/.pid")
     return (
@@ -43,6 +47,7 @@ def run_file_text(run: RunFile, paths: AgentPaths) -> str:
         "fi\n"
         "unset TMUX TMUX_PANE\n"
         f"{exports}"
+        f'export PATH={quote(paths.bin)}:"${{PATH:-{_DEFAULT_PATH}}}"\n'
         f"cd -- {quote(run.cwd)} || exit 72\n"
         f'if [ "${{1-}}" = -- ]; then shift; exec {env}"$@"; fi\n'
         f"exec {env}{words(*run.argv)}\n"
@@ -75,7 +80,8 @@ def check_argv(argv: Sequence[str]) -> None:
             raise UsageError(f"argument {word!r} holds a NUL byte", hint="no program can be given one")
 
 
-def _is_plain(name: str) -> bool:
+def is_plain(name: str) -> bool:
+    """Whether a shell can `export` a variable of this name without giving it a meaning of its own."""
     return _PLAIN.match(name) is not None and name not in _SPECIAL
 
 

@@ -41,6 +41,11 @@ def append(path: str, *events: Event) -> str:
     return f"printf '%s\\n' {quote(lines)} >>{quote(path)}"
 
 
+def append_at(path: str, seconds: str, kind: str) -> str:
+    """The same for an event whose time is a shell word: by the clock of the host, whatever ours says."""
+    return f"""printf '{{"at":%s,"kind":"{kind}"}}\\n' {seconds} >>{quote(path)}"""
+
+
 def ring(bell: str) -> str:
     """Shell lines that change the bell, so that whoever waits looks again."""
     temporary = quote(f"{bell}.") + "$$"

@@ -35,7 +35,8 @@ def launch(host: Host, spec: AgentSpec, *, before: str = "", after: str = "") ->
     done = host.run(READ_AND_RUN, stdin=encode(script), timeout_s=60)
     if done.code == NO_TMUX:
         raise UnreachableError(
-            f'host "{host.name}" has no tmux', hint="install it there: apt-get install tmux"
+            f'host "{host.name}" has no tmux',
+            hint=f"install it there (apt-get install tmux), or set providers.{host.provider}.bootstrap = true",
         )
     if done.code == TAKEN:
         raise RefusedError(

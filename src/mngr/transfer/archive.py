@@ -66,12 +66,18 @@ class _Unpacking:
         self.links: dict[str, str] = {}
         self.notes: list[str] = []
         self._sizes: dict[str, int] = {}
+        self._seen: set[str | None] = set()
 
     def take(self, tar: tarfile.TarFile, member: tarfile.TarInfo) -> None:
+        """Takes one member. Where two have the same name the first one counts."""
         path = plain_path(member.name)
+        if path in self._seen:
+            return
+        if path:
+            self._seen.add(path)
         reason = self._refusal(member, path)
         if reason:
-            self.notes.append(f"left out {show(member.name)}: {reason}")
+            self.notes.append(f"left out {show(path or member.name)}: {reason}")
         elif path and member.issym():
             self.links[path] = member.linkname
         elif path and not member.isdir():

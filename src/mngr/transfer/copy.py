@@ -41,7 +41,7 @@ class CopyTransfer:
         return Sent(work_dir=work_dir, branch=name, base_commit=base, owns_work_dir=True, notes=notes)
 
     def bring_back(self, host: Host, work_dir: str, into: Source, branch: str) -> Brought:
-        return fetch_branch(host, work_dir, into, branch)
+        return fetch_branch(host, work_dir, into, branch, keeps_filters=True)
 
 
 def _has_history(source: Source) -> bool:

@@ -9,6 +9,7 @@ from mngr.hosts.protocol import Host
 from mngr.process import Completed
 from mngr.store.script import quote
 from mngr.transfer.dirty import is_snapshot, snapshot_commit_script
+from mngr.transfer.filters import WITHOUT_FILTERS
 from mngr.transfer.git import NEEDS_GIT, git, run_script
 from mngr.transfer.pack import fetch_pack
 from mngr.transfer.protocol import Brought, Source
@@ -38,11 +39,13 @@ class Standing(Struct, frozen=True):
     checked_out_at: str
 
 
-def fetch_branch(host: Host, work_dir: str, into: Source, branch: str) -> Brought:
+def fetch_branch(
+    host: Host, work_dir: str, into: Source, branch: str, *, keeps_filters: bool = False
+) -> Brought:
     """Fetches HEAD of the work dir into a branch; refuses what is checked out or would lose commits."""
     _need_repository(into)
     check_branch(branch)
-    report = look(host, work_dir, snapshot=into.include_dirty)
+    report = look(host, work_dir, snapshot=into.include_dirty, keeps_filters=keeps_filters)
     standing = stand(into, branch)
     wanted, notes = report.snapshot or report.head, _notes(report, branch)
     if not wanted:
@@ -65,15 +68,18 @@ def fetch_branch(host: Host, work_dir: str, into: Source, branch: str) -> Brough
     return Brought(branch, standing.commit, wanted, notes)
 
 
-def look(host: Host, work_dir: str, *, snapshot: bool = False) -> Report:
-    """Asks a work dir on the host for its HEAD, branch, uncommitted files and, on demand, their commit."""
+def look(host: Host, work_dir: str, *, snapshot: bool = False, keeps_filters: bool = False) -> Report:
+    """Asks a work dir on the host for its HEAD, branch, uncommitted files and, on demand, their commit.
+
+    `keeps_filters` is for a work dir with the user's own configuration: its filters make what is committed.
+    """
+    taking = f"( {snapshot_commit_script(work_dir)})\n" if snapshot else ""
     script = f"""{NEEDS_GIT}cd -- {quote(work_dir)} 2>/dev/null || exit {_NO_WORK_DIR}
 [ -e .git ] || exit {_NO_REPOSITORY}
 git rev-parse --git-dir >/dev/null || exit {_NO_REPOSITORY}
 git rev-parse -q --verify 'HEAD^{{commit}}' || echo
 git symbolic-ref -q HEAD || echo
-{f"( {snapshot_commit_script(work_dir)})" if snapshot else ":"}
-echo status
+{taking + WITHOUT_FILTERS if keeps_filters else WITHOUT_FILTERS + taking}echo status
 git status --porcelain -z
 """
     done = run_script(host, script, timeout_s=600)

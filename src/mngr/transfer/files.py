@@ -22,6 +22,7 @@ _END_S = 60.0
 _PADDING = 1 << 20
 _NOTHING = "nothing matches"
 _NAMED = 5
+_RESULT = "result.json"
 _GLOB = re.compile(r"([*?\[\]!^-])")
 _DEFAULT = Limits()
 
@@ -44,8 +45,9 @@ class _Arrived(Struct, frozen=True):
 def pull_outbox(
     host: Host, outbox: str, to_dir: str, *, limits: Limits = _DEFAULT, force: bool = False
 ) -> Pulled:
-    """Brings everything an agent handed over."""
-    return pull_files(host, outbox, (".",), to_dir, limits=limits, force=force)
+    """Brings everything an agent handed over; its result comes first, so that nothing can crowd it out."""
+    pulled = pull_files(host, outbox, (_RESULT, "."), to_dir, limits=limits, force=force)
+    return Pulled(pulled.files, tuple(note for note in pulled.notes if note != f"{_NOTHING} {_RESULT}"))
 
 
 def pull_files(

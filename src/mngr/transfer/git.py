@@ -50,15 +50,24 @@ def git(
 
 def run_script(host: Host, script: str, *, timeout_s: float = 60) -> Completed:
     """Runs shell lines on the host in one go; in them `git` is ours, and the first failure ends it."""
-    done = host.run(READ_AND_RUN, stdin=encode(_PRELUDE + script), timeout_s=timeout_s)
-    if done.code == _NO_GIT and b"git: not found" in done.stderr:
-        raise _missing(f'host "{host.name}"')
-    return done
+    return check_git(host.run(READ_AND_RUN, stdin=encode(prelude(script)), timeout_s=timeout_s), host)
 
 
 def run_script_here(script: str, *, timeout_s: float = 60) -> Completed:
     """The same on this machine."""
-    return process.run(READ_AND_RUN, stdin=encode(_PRELUDE + script), timeout_s=timeout_s)
+    return process.run(READ_AND_RUN, stdin=encode(prelude(script)), timeout_s=timeout_s)
+
+
+def prelude(script: str) -> str:
+    """Shell lines in which `git` is ours, and the first failure is the end."""
+    return _PRELUDE + script
+
+
+def check_git(done: Completed, host: Host) -> Completed:
+    """Itself, unless what failed is that the host has no git: then the error that says so."""
+    if done.code == _NO_GIT and b"git: not found" in done.stderr:
+        raise _missing(f'host "{host.name}"', host.provider)
+    return done
 
 
 def failed(doing: str, done: Completed, hint: str) -> CommandFailedError:
@@ -68,8 +77,8 @@ def failed(doing: str, done: Completed, hint: str) -> CommandFailedError:
     return error
 
 
-def _missing(where: str) -> MngrError:
-    return MngrError(
-        f"{where} has no git",
-        hint="install it there (apt install git, apk add git, dnf install git), then try again",
-    )
+def _missing(where: str, provider: str = "local") -> MngrError:
+    hint = "install it there (apt install git, apk add git, dnf install git), then try again"
+    if provider != "local":
+        hint += f"; or set providers.{provider}.bootstrap = true"
+    return MngrError(f"{where} has no git", hint=hint)

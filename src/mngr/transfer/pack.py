@@ -7,7 +7,8 @@ from mngr import process
 from mngr.errors import TimedOutError
 from mngr.hosts.protocol import Host
 from mngr.process import Completed, Stream
-from mngr.transfer.git import ENV, FLAGS, failed
+from mngr.store.script import words
+from mngr.transfer.git import ENV, FLAGS, check_git, failed, prelude
 
 PACK_TIMEOUT_S = 3600.0
 _LAST_WORDS_S = 5.0
@@ -44,6 +45,29 @@ def push_pack(git_dir: str, host: Host, path: str, refspecs: Sequence[str]) -> N
     _carry(
         stream, (f"--git-dir={git_dir}", *_PUSH), refspecs, f"cannot send commits to {path} on {host.name}"
     )
+
+
+def push_into(
+    host: Host, script: str, git_dir: str, refspecs: Sequence[str], *, timeout_s: float
+) -> Completed:
+    """Sends commits from the repository here to shell lines there that hold `receive_script`, and sees them end."""
+    stream = host.stream(("sh", "-c", prelude(script), "mngr"))
+    try:
+        far = LastWords(stream)
+        done = _run_on_pipes(stream, (f"--git-dir={git_dir}", *_PUSH), refspecs, ENV)
+        stream.stdin.close()
+        code = stream.wait(_LAST_WORDS_S if done.code else timeout_s)
+        said = far.heard().strip()
+    finally:
+        stream.kill()
+    if done.code:
+        said = b"\n".join(part for part in (said, done.stderr.strip(), done.stdout.strip()) if part)
+    return check_git(Completed(done.argv, code or done.code, b"", said), host)
+
+
+def receive_script(path: str) -> str:
+    """A shell line that takes in what `push_into` sends."""
+    return f"git {words(*_RECEIVE, path)}"
 
 
 def fetch_pack(git_dir: str, host: Host, path: str, refspecs: Sequence[str]) -> None:

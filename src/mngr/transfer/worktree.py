@@ -62,7 +62,7 @@ class WorktreeTransfer:
     def bring_back(self, host: Host, work_dir: str, into: Source, branch: str) -> Brought:
         """The commits are there already; only uncommitted work, if asked for, becomes a branch beside it."""
         standing = stand(into, branch)
-        report = look(host, work_dir, snapshot=into.include_dirty)
+        report = look(host, work_dir, snapshot=into.include_dirty, keeps_filters=True)
         if report.snapshot:
             return _keep_snapshot(into, branch, report)
         return Brought(branch, standing.commit, standing.commit, _notes(standing, report, branch))

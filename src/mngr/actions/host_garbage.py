@@ -1,0 +1,104 @@
+"""Hosts without an owner: being made by a process that is gone, or left by their last agent.
+
+Only hosts that their provider makes for agents count, and only where its listing worked.
+"""
+
+import os
+import time
+from collections.abc import Iterator, Sequence
+
+from mngr.actions.host_notes import creator_of, forget, forget_creation, noted_creations, remembered
+from mngr.actions.manager import Manager
+from mngr.actions.rows import Look, is_alive, is_ours
+from mngr.errors import MngrError
+from mngr.hosts.labels import creator_in, spec_of
+from mngr.hosts.protocol import Host, Labelled, Pool
+from mngr.model.host import HostRef, HostState
+from mngr.store.paths import HostPaths
+from mngr.store.script import READ_AND_RUN, encode, quote
+
+INTERRUPTED = "its creation was interrupted"
+LEFT = "its last agent has been gone for ten minutes"
+_LEFT_MIN = 10
+_CREATION_MAY_TAKE_S = 3600.0
+
+
+def orphan_hosts(manager: Manager, looks: Sequence[Look]) -> Iterator[tuple[HostRef, str]]:
+    """Hosts that nobody needs, each with the reason."""
+    for look in looks:
+        ref = look.ref
+        # What we saw on it counts, not the label that it was made with.
+        if look.warning or look.rows or remembered(manager, ref) or not _is_made(manager, ref):
+            continue
+        if _is_given_up(manager, ref) or _is_labelled_in_vain(manager, ref):
+            yield ref, INTERRUPTED
+        elif ref.state == HostState.RUNNING and _is_left(manager, ref):
+            yield ref, LEFT
+
+
+def remove_host(manager: Manager, ref: HostRef) -> None:
+    """Ends a host with all that is on it, and forgets it."""
+    manager.provider(ref.provider).destroy(ref.name)
+    forget_creation(manager, ref)
+    forget(manager, ref)
+
+
+def drop_stale_notes(manager: Manager, looks: Sequence[Look]) -> None:
+    """Forgets creations that were given up before there was a host."""
+    silent = {look.ref.provider for look in looks if look.warning}
+    there = {(look.ref.provider, look.ref.name) for look in looks}
+    for ref in noted_creations(manager):
+        if (
+            ref.provider not in silent
+            and (ref.provider, ref.name) not in there
+            and _is_given_up(manager, ref)
+        ):
+            forget_creation(manager, ref)
+
+
+def _is_made(manager: Manager, ref: HostRef) -> bool:
+    return ref.provider != "local" and not isinstance(manager.provider(ref.provider), Pool)
+
+
+def _is_given_up(manager: Manager, ref: HostRef) -> bool:
+    creator = creator_of(manager, ref)
+    if creator is None or creator.machine != os.uname().nodename:
+        return False
+    return not (is_ours(creator) and is_alive(creator))
+
+
+def _is_labelled_in_vain(manager: Manager, ref: HostRef) -> bool:
+    """Whether whoever made it, on any machine, is gone and no agent ever came: its labels say who that was."""
+    provider = manager.provider(ref.provider)
+    if not isinstance(provider, Labelled):
+        return False
+    try:
+        tags = provider.tags(ref.name)
+        creator, spec = creator_in(tags), spec_of(tags)
+        if creator is None or (spec is not None and ref.state != HostState.RUNNING):
+            return False
+        if creator.machine == os.uname().nodename:
+            is_gone = not (is_ours(creator) and is_alive(creator))
+        else:
+            is_gone = spec is not None and time.time() - spec.created_at > _CREATION_MAY_TAKE_S
+        return is_gone and (spec is None or _has_had_no_agent(provider.open(ref.name)))
+    except MngrError:
+        return False
+
+
+def _has_had_no_agent(host: Host) -> bool:
+    return host.run(("test", "-e", HostPaths(host.dir).agents)).code == 1
+
+
+def _is_left(manager: Manager, ref: HostRef) -> bool:
+    """Whether agents were there, none is, and the last went a while ago by the host's own clock."""
+    try:
+        host = manager.provider(ref.provider).open(ref.name)
+        paths = HostPaths(host.dir)
+        find = f"find {quote(paths.agents)} {quote(paths.names)} -prune -mmin +{_LEFT_MIN} -print"
+        done = host.run(
+            READ_AND_RUN, stdin=encode(f"[ -d {quote(paths.agents)} ] && {find} 2>/dev/null\nexit 0\n")
+        )
+    except MngrError:
+        return False
+    return len(done.text.split("\n")) > 2

@@ -1,0 +1,108 @@
+"""Hosts as targets: `@box.docker` means the host with all its agents, to stop, start and destroy."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from mngr.actions.destroy import destroy_rows
+from mngr.actions.elsewhere import look_at_all
+from mngr.actions.filter import Filter
+from mngr.actions.host_notes import remember, remembered
+from mngr.actions.list import look_and_list
+from mngr.actions.manager import Manager, default_manager
+from mngr.actions.rows import Look
+from mngr.actions.stop import GRACE_S, stop_rows
+from mngr.actions.targets import is_meant
+from mngr.errors import MngrError, NotFoundError, UsageError
+from mngr.hosts.protocol import Startable
+from mngr.model.agent import Agent, Change
+from mngr.model.host import HostRef, HostState
+
+
+def is_host(target: str) -> bool:
+    """Whether a target is a host: an address without an agent's name."""
+    return target.startswith("@")
+
+
+def stop_host(target: str, *, grace_s: float = GRACE_S, manager: Manager | None = None) -> list[Change]:
+    """Stops a host's agents, then the host itself; its files stay. Refused where it could not be started again."""
+    manager = default_manager(manager)
+    look = _look(target, manager)
+    provider = manager.provider(look.ref.provider)
+    if not isinstance(provider, Startable):
+        raise UsageError(
+            f'"{look.ref.name}" is not mngr\'s to stop',
+            hint=f"stop its agents: mngr stop --host {look.ref.name}",
+        )
+    stopped = {change.agent.id: change for change in stop_rows(look.rows, grace_s=grace_s, manager=manager)}
+    if look.rows:
+        remember(manager, look.ref, tuple(change.agent for change in stopped.values()))
+    provider.stop(look.ref.name)
+    ref = msgspec.structs.replace(look.ref, state=HostState.STOPPED)
+    return [
+        Change(agent, changed=agent.id in stopped and stopped[agent.id].changed)
+        for agent in remembered(manager, ref)
+    ]
+
+
+def start_host(target: str, *, manager: Manager | None = None) -> list[Agent]:
+    """Starts a stopped host; its agents are as they were when it was stopped."""
+    manager = default_manager(manager)
+    ref = _find(target, manager)
+    _start(ref, manager)
+    return [row.agent for row in _look(target, manager).rows]
+
+
+def destroy_host(target: str, *, manager: Manager | None = None) -> list[Change | MngrError]:
+    """Removes a host's agents, then the host with all that is on it; a machine of a pool is only let go of."""
+    manager = default_manager(manager)
+    look = _look(target, manager)
+    if look.ref.provider == "local":
+        raise UsageError("this machine is not mngr's to destroy", hint="destroy agents by name")
+    results = destroy_rows(look.rows, manager=manager)
+    if not any(isinstance(result, MngrError) for result in results):
+        provider = manager.provider(look.ref.provider)
+        if any(
+            ref.name == look.ref.name for ref in provider.hosts()
+        ):  # its last agent may have taken it along
+            provider.destroy(look.ref.name)
+    return results
+
+
+def wake_hosts(names: Sequence[str], filter: Filter, manager: Manager) -> None:
+    """Starts the stopped hosts of the agents that are meant, so that these can be acted on."""
+    if manager.used_providers() == ("local",):
+        return
+    addresses = [manager.address(name) for name in names]
+    listing, _ = look_and_list(filter, manager=manager)
+    meant = [
+        agent.host
+        for agent in listing.agents
+        if not addresses or any(is_meant(address, agent) for address in addresses)
+    ]
+    for ref in {ref.name: ref for ref in meant if ref.state == HostState.STOPPED}.values():
+        _start(ref, manager)
+
+
+def _start(ref: HostRef, manager: Manager) -> None:
+    provider = manager.provider(ref.provider)
+    if not isinstance(provider, Startable):
+        raise UsageError(f'"{ref.name}" is not mngr\'s to start', hint="start its agents by name")
+    provider.start(ref.name)
+
+
+def _find(target: str, manager: Manager) -> HostRef:
+    address = manager.address(target)
+    provider = address.provider or manager.provider_of(address.host)
+    for ref in manager.provider(provider).hosts():
+        if ref.name == address.host:
+            return ref
+    raise NotFoundError(f'no host "{target}"', hint="see: mngr list --hosts")
+
+
+def _look(target: str, manager: Manager) -> Look:
+    ref = _find(target, manager)
+    look = look_at_all(manager, (ref.provider,), ref.name, is_asked_for=True)[0]
+    if look.warning:
+        raise MngrError(look.warning, hint="see: mngr list --hosts")
+    return look
