@@ -34,8 +34,8 @@ class Ours:
     def fill(self, names: Sequence[str]) -> Step:
         return self.create_many(names, "--transfer", "none")
 
-    def list(self) -> Step:
-        return self._step("list")
+    def list(self, *flags: str) -> Step:
+        return self._step("list", *flags)
 
     def exec(self, name: str) -> Step:
         return self._step("exec", name, "--", "echo", "hello")

@@ -14,6 +14,7 @@ MESSAGE = "message"
 STOP = "stop"
 DESTROY = "destroy"
 DESTROY_20 = "destroy 20 at once"
+CONTAINER = "create in a container"
 
 
 def create_row(agents: int) -> str:
@@ -54,6 +55,81 @@ class Memory(Struct, frozen=True):
     """Resident, of the one index process group of a host."""
 
 
+class Page(Struct, frozen=True):
+    """The page of so many tests: built by the command that users run, opened in Chromium."""
+
+    tests: int
+    raw_bytes: int
+    file_bytes: int
+    build_s: float
+    peak_kb: int
+    paint_ms: float
+    rows_ms: float
+    requests: int
+
+    @property
+    def ratio(self) -> float:
+        return self.file_bytes / self.raw_bytes
+
+
+class Integrated(Struct, frozen=True):
+    """So many branches made into one, without any test being run."""
+
+    branches: int
+    seconds: float
+    processes: int
+    """Started by us, all of them git."""
+    fixes: int = 0
+    conflicts: int = 0
+
+
+class Makespan(Struct, frozen=True):
+    """Agents that work for times known beforehand, so many at once; noticed: from a result's writing to our knowing."""
+
+    tasks: int
+    slots: int
+    ideal_s: float
+    seconds: float
+    noticed_median_s: float
+    noticed_most_s: float
+    lost: int = 0
+
+
+class Simulated(Struct, frozen=True):
+    """The scheduler in virtual time."""
+
+    tasks: int
+    slots: int
+    use: float
+    seconds: float
+    memory_mb: float
+
+
+class Idle(Struct, frozen=True):
+    """The orchestrator while its agents work: its share of one core, children included."""
+
+    agents: int
+    core_share: float
+
+
+class Remote(Struct, frozen=True):
+    """Machines by ssh, in seconds; late: with so much added to every round trip."""
+
+    hosts: int
+    agents: int
+    """On each."""
+    latency_s: float
+    bare_ssh_s: float
+    """A command over a connection that is there, by `ssh` itself."""
+    second_command_s: float
+    list_one_s: float
+    list_all_s: float
+    late_list_one_s: float
+    late_list_all_s: float
+    noticed_s: float
+    """From an agent's end to our knowing of it, at the most."""
+
+
 class Machine(Struct, frozen=True):
     """Where it ran; nothing that names the place."""
 
@@ -71,6 +147,14 @@ class Results(Struct, frozen=True):
     processes: dict[int, int] = {}
     """How many processes `list` starts, by number of agents."""
     memory: Memory | None = None
+    pages: tuple[Page, ...] = ()
+    integrated: tuple[Integrated, ...] = ()
+    makespans: tuple[Makespan, ...] = ()
+    simulated: Simulated | None = None
+    idle: Idle | None = None
+    execs: int | None = None
+    """How many times a creation in a container enters it."""
+    remote: Remote | None = None
     notices: tuple[str, ...] = ()
 
     def seconds(self, row: str, contender: str) -> float | None:

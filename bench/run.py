@@ -5,15 +5,23 @@ import os
 import resource
 import signal
 import sys
+from collections.abc import Sequence
 from types import FrameType
 from typing import NoReturn
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 from bench.contest import Contest, Options
+from bench.docker import measure as measure_containers
+from bench.docker import why_not as why_no_containers
+from bench.integrate import SIZES
+from bench.integrate import measure as integrate_branches
 from bench.machine import this_machine
+from bench.page import NoPageError, measure_pages
 from bench.peer import NoPeerError, install
-from bench.results import Results
+from bench.pipeline import measure_idle, measure_makespan, measure_simulation
+from bench.remote import NoSshdError, measure_remote
+from bench.results import Page, Remote, Results
 from bench.stage import workshop
 from bench.table import render
 
@@ -37,18 +45,46 @@ def main(words: list[str]) -> int:
         with workshop() as root:
             contest = Contest(root, options)
             contest.run()
+            simulated = None if asked.quick else measure_simulation()
+            idle = None if asked.quick else measure_idle(root)
+            makespans = tuple(measure_makespan(root, *size) for size in _sizes(asked.quick))
+            integrated = integrate_branches(root, SIZES[:1] if asked.quick else SIZES)
+            lacking = "containers were left out of this run" if asked.quick else why_no_containers()
+            contained, execs = ({}, None) if lacking else measure_containers(root, options.reps)
+            remote, remote_notices = _remote(root, options.reps)
+            pages, page_notices = _pages(root, (10,) if asked.quick else (10, 100, 1000))
     except KeyboardInterrupt:
         print("bench: interrupted, nothing is left", file=sys.stderr)
         return 130
     results = Results(
         machine=this_machine(*version),
-        times=contest.samples.timings(),
+        times={**contest.samples.timings(), **contained},
         processes=contest.processes,
         memory=contest.memory,
-        notices=(*notices, *contest.notices),
+        pages=pages,
+        integrated=integrated,
+        makespans=makespans,
+        simulated=simulated,
+        idle=idle,
+        execs=execs,
+        remote=remote,
+        notices=(
+            *notices,
+            *([lacking] if lacking else []),
+            *contest.notices,
+            *remote_notices,
+            *page_notices,
+        ),
     )
     _publish(render(results), asked.out or ("" if asked.quick else os.path.join(HERE, "RESULTS.md")))
     return 0
+
+
+def _sizes(is_quick: bool) -> tuple[tuple[int, int, tuple[float, float]], ...]:
+    """How many agents, on how many slots, working for how long."""
+    if is_quick:
+        return ((6, 3, (1.0, 2.0)),)
+    return ((12, 4, (5.0, 15.0)), (100, 20, (20.0, 60.0)), (200, 20, (20.0, 60.0)))
 
 
 def _arguments(words: list[str]) -> argparse.Namespace:
@@ -74,6 +110,22 @@ def _peer(is_unwanted: bool) -> tuple[str, tuple[str, ...], list[str]]:
         print(f"bench: {error}", file=sys.stderr)
         return "", (), [str(error)]
     return program, (version,), []
+
+
+def _pages(root: str, sizes: Sequence[int]) -> tuple[tuple[Page, ...], list[str]]:
+    """What the pages of so many tests cost, or why that was not measured."""
+    try:
+        return tuple(measure_pages(root, sizes)), []
+    except NoPageError as error:
+        return (), [str(error)]
+
+
+def _remote(root: str, reps: int) -> tuple[Remote | None, list[str]]:
+    """What machines by ssh cost, or why that was not measured."""
+    try:
+        return measure_remote(root, reps), []
+    except NoSshdError as error:
+        return None, [str(error)]
 
 
 def _busy() -> list[str]:

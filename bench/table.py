@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from bench.results import (
     BARE,
+    CONTAINER,
     CREATE,
     DESTROY,
     DESTROY_20,
@@ -20,7 +21,7 @@ from bench.results import (
 from bench.verdict import Verdict, verdicts
 
 _NONE = "-"
-_ORDER = (START, HELP, CREATE, "list", EXEC, MESSAGE, STOP, DESTROY, "x create", DESTROY_20)
+_ORDER = (START, HELP, CREATE, "list", EXEC, MESSAGE, STOP, DESTROY, "x create", DESTROY_20, CONTAINER)
 _ANSWERS = {True: "met", False: "**missed**", None: "not measured"}
 
 
@@ -30,6 +31,10 @@ def render(results: Results) -> str:
         _heading(results),
         _times(results),
         _costs(results),
+        _makespans(results),
+        _remote(results),
+        _integrated(results),
+        _pages(results),
         _verdicts(verdicts(results)),
         _notices(results),
     ]
@@ -102,7 +107,108 @@ def _costs(results: Results) -> str:
             f"- A recorded agent: {memory.recorder_rss / 1024:.1f} MB resident ({memory.recorder_pss:.0f} KB when "
             f"shared pages are divided); its host's index writer: {memory.index_rss / 1024:.1f} MB."
         )
+    if results.execs is not None:
+        lines.append(f"- A creation in a container runs {results.execs} commands in it.")
     return "\n".join(lines)
+
+
+def _makespans(results: Results) -> str:
+    heads = (
+        "the pipeline with",
+        "slots",
+        "total / slots",
+        "makespan",
+        "ratio",
+        "noticed after",
+        "at most",
+        "lost",
+    )
+    rows = [
+        (
+            f"{one.tasks} agents",
+            str(one.slots),
+            _time(one.ideal_s),
+            _time(one.seconds),
+            f"{one.seconds / one.ideal_s:.2f} x",
+            _time(one.noticed_median_s),
+            _time(one.noticed_most_s),
+            str(one.lost),
+        )
+        for one in results.makespans
+    ]
+    lines = [_table(heads, rows)] if rows else []
+    if results.simulated:
+        sim = results.simulated
+        lines.append(
+            f"{sim.tasks:,} tasks on {sim.slots} slots in virtual time: slots used {sim.use:.1%}, "
+            f"{sim.seconds:.1f} s, {sim.memory_mb:.0f} MB."
+        )
+    if results.idle:
+        lines.append(
+            f"The orchestrator with {results.idle.agents} agents at work: {results.idle.core_share:.1%} of a core."
+        )
+    return "\n\n".join(lines)
+
+
+def _remote(results: Results) -> str:
+    found = results.remote
+    if not found:
+        return ""
+    hosts = f"{found.hosts} hosts x {found.agents} agents"
+    heads = ("machines by ssh", "near", f"{found.latency_s * 1000:g} ms away")
+    rows = [
+        ("bare `ssh HOST true`, shared connection", _time(found.bare_ssh_s), _NONE),
+        ("a second command of ours", _time(found.second_command_s), _NONE),
+        (f"`list`, one host x {found.agents} agents", _time(found.list_one_s), _time(found.late_list_one_s)),
+        (f"`list`, {hosts}", _time(found.list_all_s), _time(found.late_list_all_s)),
+        ("an agent's end is noticed after, at the most", _time(found.noticed_s), _NONE),
+    ]
+    return _table(heads, rows)
+
+
+def _integrated(results: Results) -> str:
+    heads = ("integrating", "time", "a branch", "git processes", "fixes", "set aside")
+    rows = [
+        (
+            f"{one.branches} branches",
+            _time(one.seconds),
+            _time(one.seconds / one.branches),
+            str(one.processes),
+            str(one.fixes),
+            str(one.conflicts),
+        )
+        for one in results.integrated
+    ]
+    return _table(heads, rows) if rows else ""
+
+
+def _pages(results: Results) -> str:
+    heads = (
+        "the page of",
+        "artifacts",
+        "page",
+        "ratio",
+        "built in",
+        "memory",
+        "first paint",
+        "list",
+        "requests",
+    )
+    rows = [
+        (
+            f"{page.tests:,} tests",
+            f"{page.raw_bytes / 1e6:.1f} MB",
+            f"{page.file_bytes / 1e6:.1f} MB",
+            f"{page.ratio:.2f} x",
+            _time(page.build_s),
+            f"{page.peak_kb / 1024:.0f} MB",
+            f"{page.paint_ms:.0f} ms",
+            f"{page.rows_ms:.0f} ms",
+            str(page.requests),
+        )
+        for page in results.pages
+    ]
+    return _table(heads, rows) if rows else ""
 
 
 def _verdicts(found: Sequence[Verdict]) -> str:

@@ -1,9 +1,10 @@
-"""The acceptance lines S1 to S5, judged from results; what was not measured is neither met nor missed."""
+"""The acceptance lines S1 to S8, judged from results; what was not measured is neither met nor missed."""
 
 from collections.abc import Iterator
 
 from bench.results import (
     BARE,
+    CONTAINER,
     CREATE,
     DESTROY,
     EXEC,
@@ -33,7 +34,18 @@ class Verdict(Struct, frozen=True):
 
 def verdicts(results: Results) -> list[Verdict]:
     """All lines, in order."""
-    return [*_s1(results), *_s2(results), *_s3(results), *_s4(results), *_s5(results)]
+    return [
+        *_s1(results),
+        *_s2(results),
+        *_s3(results),
+        *_s4(results),
+        *_s5(results),
+        *_s6(results),
+        *_s7(results),
+        *_s8(results),
+        *_remote(results),
+        *_containers(results),
+    ]
 
 
 def _s1(results: Results) -> Iterator[Verdict]:
@@ -81,13 +93,68 @@ def _s5(results: Results) -> Iterator[Verdict]:
     yield _at_most("S5", "recording ≤ 8 MB resident per host for its index", index, 8, "{:.1f} MB")
 
 
+def _s6(results: Results) -> Iterator[Verdict]:
+    span = next((one for one in results.makespans if one.tasks == 200), None)
+    ratio = span.seconds / span.ideal_s if span else None
+    yield _at_most("S6", "200 agents on 20 slots ≤ 1.1 x total / slots", ratio, 1.1, "{:.2f} x")
+    noticed = span.noticed_most_s if span else None
+    yield _at_most("S6", "a finished agent is noticed within 1 s", noticed, 1, "{:.2f} s")
+    share = results.idle.core_share * 100 if results.idle else None
+    yield _at_most("C", "the orchestrator takes ≤ 2 % of a core for 20 idle agents", share, 2, "{:.1f} %")
+
+
+def _s7(results: Results) -> Iterator[Verdict]:
+    few, many = (
+        next((one for one in results.integrated if one.branches == size), None) for size in (10, 100)
+    )
+    ratio = many.seconds / few.seconds / 10 if few and many else None
+    yield _at_most("S7", "a branch of 100 is integrated in ≤ 1.5 x the time of one of 10", ratio, 1.5)
+    processes = many.processes / few.processes / 10 if few and many else None
+    yield _at_most("S7", "with ≤ 1.5 x its git processes", processes, 1.5)
+    sim = results.simulated
+    yield _at_least(
+        "S7", "10,000 simulated tasks use ≥ 95 % of the slots", sim.use * 100 if sim else None, 95, "{:.1f} %"
+    )
+    yield _at_most("S7", "in ≤ 500 MB", sim.memory_mb if sim else None, 500, "{:.0f} MB")
+
+
+def _s8(results: Results) -> Iterator[Verdict]:
+    page = next((page for page in results.pages if page.tests == 1000), None)
+    what = "the page of 1,000 tests"
+    yield _at_most("S8", f"{what} ≤ 0.4 x its artifacts", page.ratio if page else None, 0.4, "{:.2f} x")
+    paint_s = page.paint_ms / 1000 if page else None
+    yield _at_most("S8", f"{what} is painted within 1 s", paint_s, 1, "{:.2f} s")
+    yield _at_most(
+        "S8", f"{what} asks nobody for anything", page.requests if page else None, 0, "{:g} requests"
+    )
+
+
+def _containers(results: Results) -> Iterator[Verdict]:
+    ratio = results.ratio((CONTAINER, OURS), (CONTAINER, FLOOR))
+    yield _at_most("E", f"`{CONTAINER}` ≤ 2 x bare `docker run` and `git clone`", ratio, 2)
+    yield _at_most("E", "with at most three commands in it", results.execs, 3, "{:g}")
+
+
+def _remote(results: Results) -> Iterator[Verdict]:
+    """Machines by ssh."""
+    found = results.remote
+    second = found.second_command_s / found.bare_ssh_s if found else None
+    yield _at_most("E", "a second command ≤ 3 x a bare `ssh` over the same connection", second, 3)
+    late = found.late_list_all_s / found.late_list_one_s if found else None
+    yield _at_most("E", "`list` of 10 hosts ≤ 2 x one, when each is 200 ms away", late, 2)
+    near = found.list_all_s / found.list_one_s if found else None
+    yield _at_most("E", "`list` of 10 hosts ≤ 4 x one, without latency", near, 4)
+    noticed = found.noticed_s if found else None
+    yield _at_most("E", "a finished agent is noticed within 2 s over ssh (S6)", noticed, 2, "{:.2f} s")
+
+
 def _at_most(line: str, promise: str, found: float | None, limit: float, form: str = "{:.1f} x") -> Verdict:
     if found is None:
         return Verdict(line, promise, "not measured", None)
     return Verdict(line, promise, form.format(found), found <= limit)
 
 
-def _at_least(line: str, promise: str, found: float | None, limit: float) -> Verdict:
+def _at_least(line: str, promise: str, found: float | None, limit: float, form: str = "{:.1f} x") -> Verdict:
     if found is None:
         return Verdict(line, promise, "not measured", None)
-    return Verdict(line, promise, f"{found:.1f} x", found >= limit)
+    return Verdict(line, promise, form.format(found), found >= limit)

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from bench.integrate import measure as measure_integration
 from bench.results import (
     BARE,
     CREATE,
@@ -16,9 +17,15 @@ from bench.results import (
     OURS,
     PEER,
     START,
+    Idle,
+    Integrated,
     Machine,
+    Makespan,
     Memory,
+    Page,
+    Remote,
     Results,
+    Simulated,
     Timing,
     list_row,
 )
@@ -74,6 +81,78 @@ def test_a_missed_line_is_called_missed() -> None:
     assert found["`create` ≤ its floor + 10 bare interpreter starts"] == ("floor + 10.1 starts", False)
     assert found["`list` of 1,000 ≤ 3 x `list` of 10"] == ("3.1 x", False)
     assert "| S1 | `--help` ≤ 6 x a bare interpreter start | 6.2 x | **missed** |" in render(results)
+
+
+@pytest.mark.accept("S7")
+def test_integrating_is_judged_by_what_a_branch_costs() -> None:
+    few = Integrated(10, 1.0, 180)
+    for seconds, processes, met in ((12.0, 1800, True), (40.0, 9000, False)):
+        results = Results(MACHINE, {}, integrated=(few, Integrated(100, seconds, processes)))
+        judged = [verdict.met for verdict in verdicts(results) if verdict.line == "S7"]
+        assert judged == [met, met, None, None]
+    assert "| 10 branches | 1.00 s | 100.0 ms | 180 |" in render(Results(MACHINE, {}, integrated=(few,)))
+
+
+@pytest.mark.accept("S6")
+def test_machines_by_ssh_are_judged_by_ratios_and_by_how_soon_an_end_is_noticed() -> None:
+    good = Remote(10, 10, 0.2, 0.010, 0.029, 0.2, 0.7, 0.6, 1.1, 1.9)
+    bad = Remote(10, 10, 0.2, 0.010, 0.031, 0.2, 0.9, 0.6, 1.3, 2.1)
+    for remote, met in ((good, True), (bad, False)):
+        results = Results(MACHINE, {}, remote=remote)
+        judged = [
+            verdict.met
+            for verdict in verdicts(results)
+            if "ssh" in verdict.promise or "hosts" in verdict.promise
+        ]
+        assert judged == [met] * 4
+        assert "10 hosts x 10 agents" in render(results)
+
+
+@pytest.mark.accept("S6", "S7")
+def test_a_run_of_many_agents_is_judged_by_its_makespan_and_its_scheduler_by_its_slots() -> None:
+    good = Results(
+        MACHINE,
+        {},
+        makespans=(Makespan(200, 20, 400.0, 430.0, 0.4, 0.9), Makespan(12, 4, 30.0, 60.0, 0.4, 3.0)),
+        simulated=Simulated(10_000, 100, 0.966, 19.0, 46.0),
+        idle=Idle(20, 0.016),
+    )
+    bad = Results(
+        MACHINE,
+        {},
+        makespans=(Makespan(200, 20, 400.0, 450.0, 0.4, 1.2),),
+        simulated=Simulated(10_000, 100, 0.94, 19.0, 600.0),
+        idle=Idle(20, 0.03),
+    )
+    for results, met in ((good, True), (bad, False)):
+        judged = [verdict.met for verdict in verdicts(results) if verdict.line in ("S6", "C")]
+        assert judged == [met, met, met]
+        assert [one.met for one in verdicts(results) if one.line == "S7"] == [None, None, met, met]
+    assert "| 200 agents | 20 | 400.00 s | 430.00 s | 1.07 x |" in render(good)
+
+
+@pytest.mark.slow
+@pytest.mark.accept("S7")
+def test_a_branch_of_many_starts_no_more_processes_than_one_of_few(tmp_path: Path) -> None:
+    few, many = measure_integration(str(tmp_path), (10, 30))
+    assert many.processes <= 3.6 * few.processes
+
+
+@pytest.mark.accept("S8")
+def test_the_page_of_a_thousand_tests_is_judged_and_smaller_ones_are_not() -> None:
+    small = Page(10, 1_000_000, 600_000, 0.5, 34_000, 90, 200, 0)
+    large = Page(1000, 180_000_000, 64_800_000, 21, 35_840, 1100, 1300, 2)
+    assert answers(Results(MACHINE, {}, pages=(small,)))["the page of 1,000 tests ≤ 0.4 x its artifacts"] == (
+        "not measured",
+        None,
+    )
+    results = Results(MACHINE, {}, pages=(small, large))
+    found = answers(results)
+    assert found["the page of 1,000 tests ≤ 0.4 x its artifacts"] == ("0.36 x", True)
+    assert found["the page of 1,000 tests is painted within 1 s"] == ("1.10 s", False)
+    assert found["the page of 1,000 tests asks nobody for anything"] == ("2 requests", False)
+    row = "| 1,000 tests | 180.0 MB | 64.8 MB | 0.36 x | 21.00 s | 35 MB | 1100 ms | 1300 ms | 2 |"
+    assert row in render(results)
 
 
 @pytest.mark.accept("S4", "S5")
