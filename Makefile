@@ -3,16 +3,34 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
-DEBIAN := tmux git rsync openssh-client busybox util-linux procps groff-base asciinema
+PAGE := src/mngr_view/static/page.html
+DEBIAN := tmux git rsync openssh-client openssh-server iproute2 iptables docker.io debootstrap busybox util-linux procps groff-base asciinema chromium
 
-.PHONY: setup check test docs demo bench clean
+.PHONY: setup web check test soak docs demo bench clean
 
-setup: $(STAMP)
+setup: $(STAMP) $(PAGE) build/agents/installed
+
+web: $(PAGE)
+
+# The coding agents that tests drive; where they cannot be had, those tests say so.
+build/agents/installed: tests/agents/programs/package-lock.json tools/agent-programs
+	command -v npm >/dev/null || tools/debian-packages nodejs npm
+	tools/agent-programs
 
 $(STAMP): pyproject.toml tools/debian-packages
 	tools/debian-packages $(DEBIAN)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
+	touch $@
+
+web/node_modules/.package-lock.json: web/package-lock.json
+	command -v npm >/dev/null || tools/debian-packages nodejs npm
+	# Not `npm ci`: it insists on builds for other machines, which some registries lack. The lockfile still rules.
+	cd web && npm install --silent --no-save
+	touch $@
+
+$(PAGE): web/node_modules/.package-lock.json web/page.html $(wildcard web/*.js* web/src/*.ts* web/src/style/*.css)
+	cd web && npm run --silent check && npm run --silent build
 	touch $@
 
 check: setup
@@ -27,8 +45,13 @@ test: setup
 	$(BIN)/mypy
 	tools/test $(BIN)/pytest -n 2 --junitxml=build/junit.xml
 
+# Hours are fine here: what `make test` does ten times is done a hundred times.
+soak: setup
+	MNGR_TEST_KILLS=100 tools/test $(BIN)/pytest tests/tmr/run/test_kills.py
+
 docs: setup
 	$(BIN)/python -m mngr.cli.helptext && $(BIN)/python -m mngr.cli.reference
+	$(BIN)/python -m mngr_e2e.authoring.slash_command
 
 demo: setup
 	PATH="$(CURDIR)/$(BIN):$$PATH" examples/first-steps.sh
@@ -37,4 +60,4 @@ bench: setup
 	$(BIN)/python bench/run.py
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .hypothesis build dist
+	rm -rf $(VENV) web/node_modules $(PAGE) .mypy_cache .ruff_cache .hypothesis build dist
