@@ -45,7 +45,14 @@ create("foo", args=("sleep", "1000"), transfer=transfer, setup=setup)
 def _create_and_die(world: World, when: str, at: int, transfer: str, setup: str = "") -> int:
     argv = (sys.executable, "-c", _CREATE_AND_DIE, when, str(at), transfer, setup)
     env = {**world.env, "PYTHONPATH": os.pathsep.join(sys.path), "GIT_CONFIG_NOSYSTEM": "1"}
-    return process.run(argv, cwd=str(world.repo), env=process.OnlyEnv(env)).code
+    code = process.run(argv, cwd=str(world.repo), env=process.OnlyEnv(env)).code
+    world.eventually(lambda: not [line for line in processes_of(world.host_dir) if _is_step(line)])
+    return code
+
+
+def _is_step(line: str) -> bool:
+    """Whether it is a step of a creation that goes on although its creator was killed."""
+    return " git " in f" {line}" or 'eval "$(cat)"' in line
 
 
 def _gc(world: World) -> list[str]:
