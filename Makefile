@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 PAGE := src/mngr_view/static/page.html
-DEBIAN := tmux git rsync openssh-client openssh-server iproute2 iptables docker.io debootstrap busybox util-linux procps groff-base asciinema chromium
+DEBIAN := tmux git rsync openssh-client openssh-server iproute2 iptables docker.io debootstrap busybox util-linux procps groff-base asciinema chromium gh
 
 .PHONY: setup web check test soak docs demo bench clean
 
