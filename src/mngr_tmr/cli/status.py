@@ -32,13 +32,15 @@ def command(context: click.Context, run: str, as_json: bool, watch: bool, out: s
     mngr tmr status --watch
     """
     source = TmrSource(find_place(context, out).run(run))
+    # Asked before the look: what changes meanwhile must be seen as a change the next time.
+    seen = source.version()
     status, lines = _look(source)
     _show(status, lines, as_json=as_json, redraws=watch)
     while watch and status.state == "running":
-        before = source.version()
         time.sleep(_EVERY_S)
+        before, seen = (seen, status.state), source.version()
         status, lines = _look(source)
-        if sys.stdout.isatty() or source.version() != before:
+        if sys.stdout.isatty() or (seen, status.state) != before:
             _show(status, lines, as_json=as_json, redraws=True)
     return 0
 
