@@ -129,3 +129,32 @@ def test_an_interrupt_while_a_child_is_started_ends_the_child(tmp_path: Path) ->
     done = run([sys.executable, "-c", script, str(mark)], timeout_s=30)
     assert done.text.split() == ["interrupted"], done.complaint
     assert not wait_until(mark.exists, 1.0)
+
+
+@pytest.mark.accept("K4")
+def test_nobody_of_a_killed_group_works_on(tmp_path: Path) -> None:
+    busy = 'import os\nwhile True:\n    open(os.urandom(8).hex(), "wb").write(bytes(1 << 22))\n'
+    for number in range(5):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        script = '"$1" -c "$2" & "$1" -c "$2" & "$1" -c "$2" & wait'
+        started = process.stream(["sh", "-c", script, "sh", sys.executable, busy], cwd=str(folder))
+        assert wait_until(lambda folder=folder: len(list(folder.iterdir())) > 3, 20)
+        started.kill()
+        seen = {file.name: file.stat().st_size for file in folder.iterdir()}
+        assert [pid for pid in _pids() if _group(pid) == started.pid] == []
+        assert {file.name: file.stat().st_size for file in folder.iterdir()} == seen
+        process.run(["rm", "-rf", str(folder)]).check("rm")
+
+
+def _pids() -> list[int]:
+    return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+
+
+def _group(pid: int) -> int:
+    """The process group of a process that still does something, else 0."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0
+    return 0 if fields[0] in "ZX" else int(fields[2])

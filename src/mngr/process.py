@@ -21,6 +21,8 @@ _CHUNK = 1 << 16
 _PIPE_MAX = 1 << 20
 # A grandchild that keeps the pipe open must not keep us: read what is there, then leave.
 _DRAIN_S = 0.25
+# How long the members of a killed group may take to be gone: they finish the system call that they are in.
+_LAST_BREATH_S = 2.0
 # Set by git for its hooks and by tmux for its panes; inherited, they would mislead our children.
 _STRAY = frozenset(
     ("TMUX", "TMUX_PANE", "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR")
@@ -99,8 +101,7 @@ class LocalStream:
             raise TimedOutError(f"{self._name} did not end within {timeout_s} s") from None
 
     def kill(self) -> None:
-        _kill_group(self._child)
-        self._child.wait()
+        _end_group(self._child)
         _close_pipes(self._child)
 
 
@@ -278,8 +279,7 @@ def _finish(
         held.release()
         out, err = _talk(child, stdin, time.monotonic() + timeout_s)
     except BaseException as error:
-        _kill_group(child)
-        child.wait()
+        _end_group(child)
         if isinstance(error, _DeadlineError):
             raise TimedOutError(f"{_named(argv)} did not end within {timeout_s:g} s") from None
         raise
@@ -368,11 +368,20 @@ def _close_pipes(child: "subprocess.Popen[bytes]") -> None:
             pass
 
 
-def _kill_group(child: "subprocess.Popen[bytes]") -> None:
+def _end_group(child: "subprocess.Popen[bytes]") -> None:
+    """Kills a child with its group, and returns when none of them can touch a file any more."""
+    _signal_group(child, signal.SIGKILL)
+    child.wait()
+    wait_until(lambda: not _signal_group(child, 0), _LAST_BREATH_S, every_s=0.002)
+
+
+def _signal_group(child: "subprocess.Popen[bytes]", number: int) -> bool:
+    """Whether anybody was there to be signalled."""
     try:
-        os.killpg(child.pid, signal.SIGKILL)
+        os.killpg(child.pid, number)
     except (ProcessLookupError, PermissionError):
-        pass
+        return False
+    return True
 
 
 def _exit_code(returncode: int) -> int:
