@@ -27,9 +27,9 @@ SUITE = """
 from mngr_e2e import expect
 
 def test_breaks(e2e):
-    screen = e2e.terminal("sh", name="shell")
-    screen.type("echo on the screen\\n")
-    screen.wait_for("\\non the screen")
+    screen = e2e.terminal("cat", name="shell")
+    screen.type("on the screen\\n")
+    screen.wait_for("on the screen\\non the screen")
     result = e2e.run("echo out; echo err >&2; exit 3", comment="this one fails")
     expect(result).to_succeed()
 """
