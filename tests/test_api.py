@@ -15,7 +15,7 @@ pytestmark = pytest.mark.accept("K3")
 
 VERBS = (
     "create list_agents plan_connect message wait exec_in capture transcript events pull push stop start destroy "
-    "rename label clone create_snapshot list_snapshots restore_snapshot destroy_snapshot find_garbage "
+    "rename label clone migrate create_snapshot list_snapshots restore_snapshot destroy_snapshot find_garbage "
     "remove_garbage choose_agents examine usage"
 ).split()
 

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from mngr.actions.manager import Manager as Manager
     from mngr.actions.message import Messaged as Messaged
     from mngr.actions.message import message as message
+    from mngr.actions.migrate import migrate as migrate
     from mngr.actions.pull import Pulled as Pulled
     from mngr.actions.pull import pull as pull
     from mngr.actions.pull import pull_files as pull_files
@@ -95,6 +96,7 @@ _HOMES = {
     "actions.list": "Listing list_agents",
     "actions.manager": "Manager",
     "actions.message": "Messaged message",
+    "actions.migrate": "migrate",
     "actions.pull": "Pulled pull pull_files pull_outbox",
     "actions.push": "push push_files",
     "actions.rename": "rename",

@@ -17,6 +17,7 @@ from mngr.actions.gc import find_garbage, remove_garbage
 from mngr.actions.list import list_agents
 from mngr.actions.manager import Manager
 from mngr.actions.message import message
+from mngr.actions.migrate import migrate
 from mngr.actions.snapshot import create_snapshot, list_snapshots
 from mngr.errors import MngrError
 from mngr.hosts.protocol import Host
@@ -131,6 +132,19 @@ def test_a_clone_that_fails_elsewhere_leaves_no_host(world: World, boxes: BoxPro
         clone("foo", "bar@.box", manager=world.manager)
     assert boxes.hosts() == []
     assert world.names() == ["foo"]
+
+
+@pytest.mark.accept("K4")
+def test_a_move_that_fails_leaves_the_agent_at_work_where_it_was(world: World, boxes: BoxProvider) -> None:
+    needs_this = ("sh", "-c", "[ -e /etc/only-here ] || exit 3; sleep 1000")
+    agent = create("foo@a.box", args=("sleep", "1000"), manager=world.manager).agent
+    _host(world, agent).write("/etc/only-here", b"")
+    agent = create("bar@a.box", args=needs_this, manager=world.manager).agent
+    with pytest.raises(MngrError, match="exit code 3"):
+        migrate("bar", "@b.box", manager=world.manager)
+    rows = {agent.name: (agent.host.name, agent.state) for agent in list_agents(manager=world.manager).agents}
+    assert rows == {"foo": ("a", "RUNNING"), "bar": ("a", "RUNNING")}
+    assert [ref.name for ref in boxes.hosts()] == ["a"]
 
 
 def test_garbage_elsewhere_is_found_and_removed_there(world: World, boxes: BoxProvider) -> None:

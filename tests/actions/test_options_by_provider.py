@@ -18,13 +18,14 @@ VALUES = {
     "offline": True,
     "snapshot": "x",
     "idle_timeout": "10m",
+    "lease": "1h",
     "timeout": "1h",
 }
 # What each can do, written down once more: an option that comes or goes must be meant.
 CAN = {
     "local": set(),
     "ssh": set(),
-    "docker": {"image", "cpus", "memory", "offline", "snapshot", "timeout"},
+    "docker": {"image", "cpus", "memory", "offline", "snapshot", "idle_timeout", "lease", "timeout"},
     "box": {"offline"},
     "faulty": set(),
 }

@@ -106,6 +106,7 @@ VALUES = {
     "offline": True,
     "snapshot": "s1",
     "idle_timeout": "5m",
+    "lease": "1h",
     "timeout": "1h",
 }
 

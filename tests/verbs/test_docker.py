@@ -150,10 +150,35 @@ def test_a_container_that_ends_by_itself_is_told_truly_and_comes_back(lab: Lab) 
     said(lab.manager(), "sh", "-c", "echo kept >note")
     assert wait_until(lambda: row(lab.manager()).host.state == "STOPPED", 60)
     seen = row(lab.manager())
-    assert (seen.state, seen.why) == ("STOPPED", "its host is stopped")
+    assert (seen.state, seen.why) == ("STOPPED", "its host is stopped: its time was over")
     assert mngr.list_agents(manager=lab.manager()).warnings == ()
     assert mngr.start("foo", manager=lab.manager()).agent.state == "RUNNING"
     assert said(lab.manager(), "cat", "note") == "kept\n"
+
+
+@pytest.mark.accept("K17")
+def test_a_container_without_work_or_owner_is_stopped_and_says_why(lab: Lab) -> None:
+    play = ("sh", "-c", "read -r word; echo $word")
+    mngr.create("foo@lab.docker", args=play, idle_timeout="2s", manager=lab.manager())
+    mngr.create("left@alone.docker", args=SLEEP, lease="3s", manager=lab.manager())
+    owned = lab.provider()
+    assert wait_until(
+        lambda: {ref.name: ref.state for ref in owned.hosts()}["alone"] == "STOPPED", PATIENCE_S
+    )
+    listing = mngr.list_agents(manager=lab.manager())
+    assert {(host.name, host.state, host.why) for host in listing.hosts if host.provider == "docker"} == {
+        ("lab", "RUNNING", ""),
+        ("alone", "STOPPED", "nobody looked after it for its lease"),
+    }
+    assert row(lab.manager(), "left").why == "its host is stopped: nobody looked after it for its lease"
+    mngr.message("foo", "enough", manager=lab.manager())
+    assert wait_until(lambda: row(lab.manager()).host.state == "STOPPED", PATIENCE_S), (
+        "it does not work any more"
+    )
+    assert row(lab.manager()).host.why == "no agent worked for its idle timeout"
+    assert mngr.find_garbage(manager=lab.manager()) == []
+    assert [agent.state for agent in mngr.start_host("@alone.docker", manager=lab.manager())] == ["STOPPED"]
+    assert mngr.start("foo", manager=lab.manager()).agent.state == "RUNNING"
 
 
 def test_an_engine_that_was_restarted_is_told_truly(tmp_path: Path) -> None:

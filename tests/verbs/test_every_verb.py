@@ -179,6 +179,26 @@ def test_clone_copies_commits_and_uncommitted_work(place: Place) -> None:
     assert row(place).state == "RUNNING"
 
 
+def test_migrate_takes_all_of_it_along_and_brings_it_back(place: Place) -> None:
+    if place.is_here:
+        pytest.skip("from here to here there is nowhere to go")
+    manager = place.manager()
+    first = mngr.create("foo", args=SLEEP, labels={"a": "1"}, env={"X": "y"}, manager=manager).agent
+    run(place, "sh", "-c", "echo two >file.txt; git commit -qam second; echo new >untracked")
+    run(place, "sh", "-c", 'echo mine >"$MNGR_OUTBOX/note"')
+    there = mngr.migrate("foo", place.at, manager=place.manager()).agent
+    assert (there.name, there.host.name, there.labels, there.state) == ("foo", "lab", {"a": "1"}, "RUNNING")
+    assert [agent.id for agent in mngr.list_agents(manager=place.manager()).agents] == [there.id]
+    script = 'cat file.txt untracked "$MNGR_OUTBOX/note"; git log -1 --format=%s; echo $X'
+    assert run(place, "sh", "-c", script) == (0, "two\nnew\nmine\nsecond\ny\n")
+    with pytest.raises(mngr.RefusedError, match="already"):
+        mngr.migrate("foo", place.at, manager=place.manager())
+    back = mngr.migrate(there, "@local", manager=place.manager()).agent
+    assert (back.host.provider, back.id in (first.id, there.id)) == ("local", False)
+    assert run(place, "sh", "-c", script) == (0, "two\nnew\nmine\nsecond\ny\n")
+    assert not place.makes_hosts or place.hosts == []
+
+
 def test_a_snapshot_brings_the_work_tree_back(place: Place) -> None:
     create(place, *SLEEP)
     run(place, "sh", "-c", "echo good >file.txt")

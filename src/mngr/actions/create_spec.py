@@ -33,6 +33,7 @@ class CreateSpec(Struct, frozen=True, omit_defaults=True):
     reuse: bool = False
     snapshot: str = ""
     idle_timeout: str = ""
+    lease: str = ""
     timeout: str = ""
     record: bool = False
     isolate: str = ""
@@ -65,6 +66,7 @@ class CreateFields(TypedDict, total=False):
     reuse: bool
     snapshot: str
     idle_timeout: str
+    lease: str
     timeout: str
     record: bool
     isolate: str
@@ -75,7 +77,7 @@ class CreateFields(TypedDict, total=False):
 
 
 # Fields a provider must be able to honour; each is a field of HostSpec too.
-HOST_FIELDS = ("image", "cpus", "memory", "offline", "snapshot", "idle_timeout", "timeout")
+HOST_FIELDS = ("image", "cpus", "memory", "offline", "snapshot", "idle_timeout", "lease", "timeout")
 
 
 def create_spec(fields: Mapping[str, Any]) -> CreateSpec:

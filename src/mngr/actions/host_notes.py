@@ -89,7 +89,7 @@ def _as_of(agent: Agent, ref: HostRef, age_s: int) -> Agent:
     if agent.state in (AgentState.DONE, AgentState.STOPPED):
         return msgspec.structs.replace(agent, host=ref)
     if ref.state == HostState.STOPPED:
-        return msgspec.structs.replace(agent, host=ref, state=AgentState.STOPPED, why="its host is stopped")
+        return msgspec.structs.replace(agent, host=ref, state=AgentState.STOPPED, why=ref.stopped_agent)
     why = f"host {ref.state.lower()}; was {agent.state} {age_s} s ago"
     return msgspec.structs.replace(agent, host=ref, state=AgentState.UNKNOWN, why=why)
 

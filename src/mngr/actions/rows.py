@@ -117,7 +117,7 @@ def agent_of_label(spec: AgentSpec, ref: HostRef) -> Agent:
         address=_address(spec.name, ref),
         type=spec.type,
         state=AgentState.STOPPED,
-        why="its host is stopped",
+        why=ref.stopped_agent,
         labels=spec.labels,
         project=spec.project,
         branch=spec.branch,

@@ -20,6 +20,7 @@ SECTIONS: dict[str, dict[str, str]] = {
         "pull": "bring an agent's commits or files home",
         "push": "bring commits or files to an agent",
         "clone": "a second agent with the same work and conversation",
+        "migrate": "an agent goes on, on another host",
         "snapshot": "checkpoints: create, list, restore, destroy",
     },
     "Housekeeping": {
@@ -78,6 +79,7 @@ HABITS = {
     "cp": "pull NAME --files PATTERN --to DIR",
     "copy": "clone",
     "fork": "clone",
+    "move": "migrate",
     "checkpoint": "snapshot create",
     "resume": "start",
     "restart": "stop NAME && mngr start NAME",

@@ -103,13 +103,19 @@ _OPTIONS = (
     ),
     click.option("--snapshot", default="", metavar="NAME", help="Start from a snapshot."),
     click.option(
-        "--idle-timeout", default="", metavar="DURATION", help="End the host after this long without work."
+        "--idle-timeout", default="", metavar="DURATION", help="Stop the host after this long without work."
+    ),
+    click.option(
+        "--lease",
+        default="",
+        metavar="DURATION",
+        help="Stop the host when no mngr has looked at it for this long.",
     ),
     click.option(
         "--timeout",
         default="",
         metavar="DURATION",
-        help="End the host after this long, whatever runs on it.",
+        help="Stop the host after this long, whatever runs on it.",
     ),
     click.option(
         "--record/--no-record", default=False, help="Record its terminal, for capture --cast. Default: no."
@@ -185,7 +191,7 @@ def _spec(fields: dict[str, Any]) -> CreateSpec:
     for key in _LISTS:
         if isinstance(fields.get(key), str):
             fields[key] = [fields[key]]
-    for key in ("timeout", "idle_timeout"):
+    for key in ("timeout", "idle_timeout", "lease"):
         if fields.get(key):
             fields[key] = str(fields[key])
             parse_duration(fields[key])

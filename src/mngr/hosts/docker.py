@@ -5,6 +5,7 @@ What a container is to us is in its labels: whoever can reach the engine sees th
 """
 
 import os
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -20,12 +21,12 @@ from mngr.errors import (
     UsageError,
     did_you_mean,
 )
+from mngr.hosts import keeper
 from mngr.hosts.bootstrap import bootstrap
-from mngr.hosts.docker_host import DockerHost, no_client
+from mngr.hosts.docker_host import HOST_DIR, DockerHost, no_client
 from mngr.hosts.docker_settings import DEFAULT_IMAGE, DockerSettings, read_settings
 from mngr.hosts.labels import AGENT
 from mngr.hosts.protocol import Host
-from mngr.model.duration import parse_duration
 from mngr.model.host import HostRef, HostSpec, HostState
 from mngr.model.ids import check_name, random_name
 from mngr.process import CommandFailedError, Completed
@@ -37,18 +38,14 @@ _MAKE_S = 1800.0
 _STOP_S = 60.0
 _STATES = {"running": HostState.RUNNING, "paused": HostState.UNREACHABLE, "restarting": HostState.UNREACHABLE}
 _SHOWN = f'{{{{.State.Status}}}} {{{{index .Config.Labels "{NAMESPACE}"}}}}'
-# The container's first process: it buries orphans, and ends at once when asked to. $1: seconds to live, if any.
-_INIT = """exec </dev/null >/dev/null 2>&1
-trap 'exit 0' TERM INT
-while :; do sleep "${1:-86400}" & wait $!; [ -z "${1-}" ] || exit 0; done
-"""
+_EXITED = re.compile(r"Exited \((\d+)\)")
 
 
 class DockerProvider:
     """Containers of one engine and namespace."""
 
     name = "docker"
-    options = frozenset({"image", "cpus", "memory", "offline", "snapshot", "timeout"})
+    options = frozenset({"image", "cpus", "memory", "offline", "snapshot"}) | keeper.OPTIONS
 
     def __init__(self, _host_dir: str) -> None:
         """It keeps nothing on this machine."""
@@ -78,13 +75,13 @@ class DockerProvider:
         return self._host(name)
 
     def hosts(self) -> list[HostRef]:
-        shown = ("--format", "{{.Names}}\t{{.State}}")
+        shown = ("--format", "{{.Names}}\t{{.State}}\t{{.Status}}")
         done = self._ask("ps", "-a", "--filter", f"label={NAMESPACE}={self._settings.namespace}", *shown)
-        lines = (line.partition("\t") for line in done.check("cannot list containers").text.splitlines())
+        lines = (line.split("\t") for line in done.check("cannot list containers").text.splitlines())
         before = self._container("")
         return [
-            HostRef(name.removeprefix(before), self.name, _STATES.get(state, HostState.STOPPED))
-            for name, _, state in lines
+            HostRef(name.removeprefix(before), self.name, _STATES.get(state, HostState.STOPPED), _why(status))
+            for name, state, status in lines
             if name.startswith(before) and state != "removing"
         ]
 
@@ -152,8 +149,8 @@ class DockerProvider:
         network = "none" if spec.offline else self._settings.network
         flags += ["--network", network] if network else []
         flags += self._settings.run_args
-        lives = f"{parse_duration(spec.timeout):g}" if spec.timeout else ""
-        init = ("--entrypoint", "sh", image, "-c", _INIT, "mngr-init", *([lives] if lives else []))
+        first, *rest = keeper.keeper_argv(spec, HOST_DIR)
+        init = ("--entrypoint", first, image, *rest)
         argv = ("run", "-d", "--name", self._container(name), *flags, *init)
         done = self._ask(*argv, timeout_s=_MAKE_S)
         if "is already in use" in done.complaint:
@@ -228,6 +225,11 @@ class DockerProvider:
                 hint="is it running, and may you use it? docker version",
             )
         return done
+
+
+def _why(status: str) -> str:
+    exited = _EXITED.match(status)
+    return keeper.why_ended(int(exited[1])) if exited else ""
 
 
 def _is_engine_away(complaint: str) -> bool:

@@ -18,6 +18,13 @@ class HostRef(Struct, frozen=True):
     name: str = "local"
     provider: str = "local"
     state: HostState = HostState.RUNNING
+    why: str = ""
+    """Why it is stopped, where it ended by itself."""
+
+    @property
+    def stopped_agent(self) -> str:
+        """Why an agent is stopped whose host is."""
+        return f"its host is stopped: {self.why}" if self.why else "its host is stopped"
 
 
 class HostSpec(Struct, frozen=True):
@@ -30,5 +37,6 @@ class HostSpec(Struct, frozen=True):
     offline: bool = False
     snapshot: str = ""
     idle_timeout: str = ""
+    lease: str = ""
     timeout: str = ""
     tags: dict[str, str] = {}

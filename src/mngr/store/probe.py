@@ -37,10 +37,13 @@ _MARKS = """
 _OTHERS = """$0 == "+" { after = 1; next } !after { seen[$0] } after && !($0 in seen)"""
 
 # $1 host dir, $2 tmux socket, $3 a glob of agent ids. Logs past 8 KB (16 blocks) are read from their fold's offset on.
+# Each look renews the lease of a host that has one.
 PROBE = f"""
 LC_ALL=C; export LC_ALL
 b=-; [ -r /proc/sys/kernel/random/boot_id ] && read -r b </proc/sys/kernel/random/boot_id
-echo "B $b $(date +%s)"
+now=$(date +%s)
+echo "B $b $now"
+[ ! -e "$1/lease" ] || {{ echo "$now" >"$1/lease"; }} 2>/dev/null
 cd "$1/agents" 2>/dev/null || exit 0
 if command -v tmux >/dev/null 2>&1; then
   panes=$(tmux -u -N -S "$2" list-panes -a -F '{_PANE}' 2>/dev/null) || echo "T no server"

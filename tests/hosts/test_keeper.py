@@ -1,0 +1,127 @@
+"""The first process of a host: it ends when its time is over, when nobody works, or when nobody cares."""
+
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from mngr.errors import UsageError
+from mngr.hosts.keeper import keeper_argv, why_ended
+from mngr.hosts.local import LocalHost
+from mngr.model.host import HostSpec
+from mngr.process import run, wait_until
+from mngr.store.paths import HostPaths
+from mngr.store.probe import probe_argv
+
+_PATIENCE_S = 20.0
+Keep = Callable[..., "subprocess.Popen[bytes]"]
+
+
+@pytest.fixture
+def keep(tmp_path: Path) -> Iterator[Keep]:
+    """Starts a keeper for a host dir; all of them are gone afterwards."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start(shell: str = "sh", **options: str) -> "subprocess.Popen[bytes]":
+        argv = keeper_argv(HostSpec(**options), str(tmp_path))  # type: ignore[arg-type]
+        program = (*shell.split(), *argv[1:])
+        started.append(subprocess.Popen(program, start_new_session=True))
+        return started[-1]
+
+    yield start
+    for child in started:
+        if child.poll() is None:
+            os.killpg(child.pid, 9)
+        child.wait()
+
+
+class Agent:
+    """An agent's files, and a process that is its own."""
+
+    def __init__(self, folder: Path, name: str = "agent-1") -> None:
+        self.dir = folder / "agents" / name
+        self.dir.mkdir(parents=True)
+        self.process = subprocess.Popen(["sleep", "1000"])
+        stat = Path(f"/proc/{self.process.pid}/stat").read_text().strip()
+        self.say("creating")
+        (self.dir / "pid").write_text(f"{self.process.pid} boot {stat}\n")
+        self.say("started")
+
+    def say(self, kind: str) -> None:
+        with (self.dir / "events.jsonl").open("a") as log:
+            log.write(f'{{"at":1.0,"kind":"{kind}"}}\n')
+
+    def end(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+    @property
+    def events(self) -> str:
+        return (self.dir / "events.jsonl").read_text()
+
+
+@pytest.fixture
+def agent(tmp_path: Path) -> Iterator[Agent]:
+    made = Agent(tmp_path)
+    yield made
+    made.end()
+
+
+def ended(child: "subprocess.Popen[bytes]") -> str:
+    assert wait_until(lambda: child.poll() is not None, _PATIENCE_S)
+    return why_ended(child.returncode)
+
+
+@pytest.mark.accept("K17")
+@pytest.mark.parametrize("shell", ["sh", "busybox sh"])
+def test_it_ends_when_no_agent_works_and_says_so(keep: Keep, agent: Agent, shell: str) -> None:
+    child = keep(shell, idle_timeout="1s")
+    assert not wait_until(lambda: child.poll() is not None, 2.2), "an agent that lives works"
+    agent.say("prompt_submitted")
+    agent.say("turn_ended")
+    assert "idle" in ended(child)
+    assert agent.events.endswith('"kind":"stopped"}\n'), "it was alive and is not any more"
+
+
+def test_an_agent_that_ended_does_not_work(keep: Keep, agent: Agent) -> None:
+    agent.end()
+    assert "idle" in ended(keep(idle_timeout="1s"))
+    assert "stopped" not in agent.events
+
+
+def test_a_host_is_not_idle_before_its_first_agent_is_there(keep: Keep, tmp_path: Path) -> None:
+    child = keep(idle_timeout="1s")
+    assert not wait_until(lambda: child.poll() is not None, 1.7)
+    unfinished = tmp_path / "agents/agent-2"
+    unfinished.mkdir(parents=True)
+    assert not wait_until(lambda: child.poll() is not None, 1.7)
+    unfinished.rmdir()
+    assert "idle" in ended(child)
+
+
+def test_looks_renew_a_lease_and_without_them_it_ends(keep: Keep, agent: Agent, tmp_path: Path) -> None:
+    child = keep(lease="2s")
+    host = LocalHost(str(tmp_path))
+
+    def look() -> bool:
+        host.run(probe_argv(HostPaths(host.dir))).check("probe")
+        return child.poll() is not None
+
+    assert not wait_until(look, 3.2)
+    assert "lease" in ended(child)
+    assert '"stopped"' in agent.events
+
+
+def test_its_time_ends_it_and_a_request_ends_it_at_once(keep: Keep, agent: Agent) -> None:
+    assert "time was over" in ended(keep(timeout="1s"))
+    patient = keep()
+    run(["sh", "-c", f"kill -TERM {patient.pid}"]).check("kill")
+    assert ended(patient) == ""
+    assert patient.returncode in (0, -15), "asked before its trap was set"
+
+
+def test_no_time_at_all_is_refused() -> None:
+    with pytest.raises(UsageError, match="--idle-timeout 0s"):
+        keeper_argv(HostSpec(idle_timeout="0s"), "/x")
