@@ -136,9 +136,9 @@ def test_a_clone_that_fails_elsewhere_leaves_no_host(world: World, boxes: BoxPro
 
 @pytest.mark.accept("K4")
 def test_a_move_that_fails_leaves_the_agent_at_work_where_it_was(world: World, boxes: BoxProvider) -> None:
-    needs_this = ("sh", "-c", "[ -e /etc/only-here ] || exit 3; sleep 1000")
+    needs_this = ("sh", "-c", "[ -e /root/only-here ] || exit 3; sleep 1000")
     agent = create("foo@a.box", args=("sleep", "1000"), manager=world.manager).agent
-    _host(world, agent).write("/etc/only-here", b"")
+    _host(world, agent).write("/root/only-here", b"")
     agent = create("bar@a.box", args=needs_this, manager=world.manager).agent
     with pytest.raises(MngrError, match="exit code 3"):
         migrate("bar", "@b.box", manager=world.manager)

@@ -162,6 +162,20 @@ def test_clone_makes_a_second_one(foo: Mngr) -> None:
     assert foo.ok("exec", "twin", "--", "cat", "new").stdout == "x\n"
 
 
+@pytest.mark.accept("K1", "K2")
+def test_migrate_moves_agents_elsewhere(foo: Mngr) -> None:
+    foo.ok("exec", "foo", "--", "sh", "-c", COMMIT)
+    assert foo.ok("migrate", "foo", "@.faulty", "--dry-run").stdout == "Would move to @.faulty: foo\n"
+    moved = foo.ok("migrate", "foo", "bar@.faulty", "--json").json
+    assert (moved["name"], moved["host"]["provider"], moved["changed"]) == ("bar", "faulty", True)
+    (line,) = foo.ok("migrate", "-", "@local", stdin='{"name": "bar", "mine": 1}\n').lines
+    assert (line["name"], line["host"]["provider"], line["mine"]) == ("bar", "local", 1)
+    assert foo.ok("exec", "bar", "--", "cat", "new").stdout == "x\n"
+    assert [agent["name"] for agent in foo.ok("list", "--json").json["agents"]] == ["bar"]
+    assert foo("migrate", "bar", "box").code == 2
+    assert foo("migrate", "bar", "baz", "one@.faulty").code == 2
+
+
 @pytest.mark.accept("K1")
 def test_snapshots_come_and_go(foo: Mngr) -> None:
     assert foo.ok("snapshot", "create", "my-snapshot").stdout == "Snapshot my-snapshot of foo\n"

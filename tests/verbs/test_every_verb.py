@@ -180,10 +180,11 @@ def test_clone_copies_commits_and_uncommitted_work(place: Place) -> None:
 
 
 def test_migrate_takes_all_of_it_along_and_brings_it_back(place: Place) -> None:
+    first = mngr.create("foo", args=SLEEP, labels={"a": "1"}, env={"X": "y"}, manager=place.manager()).agent
+    with pytest.raises(mngr.RefusedError, match="already"):
+        mngr.migrate("foo", "@local", manager=place.manager())
     if place.is_here:
-        pytest.skip("from here to here there is nowhere to go")
-    manager = place.manager()
-    first = mngr.create("foo", args=SLEEP, labels={"a": "1"}, env={"X": "y"}, manager=manager).agent
+        return
     run(place, "sh", "-c", "echo two >file.txt; git commit -qam second; echo new >untracked")
     run(place, "sh", "-c", 'echo mine >"$MNGR_OUTBOX/note"')
     there = mngr.migrate("foo", place.at, manager=place.manager()).agent
@@ -191,8 +192,6 @@ def test_migrate_takes_all_of_it_along_and_brings_it_back(place: Place) -> None:
     assert [agent.id for agent in mngr.list_agents(manager=place.manager()).agents] == [there.id]
     script = 'cat file.txt untracked "$MNGR_OUTBOX/note"; git log -1 --format=%s; echo $X'
     assert run(place, "sh", "-c", script) == (0, "two\nnew\nmine\nsecond\ny\n")
-    with pytest.raises(mngr.RefusedError, match="already"):
-        mngr.migrate("foo", place.at, manager=place.manager())
     back = mngr.migrate(there, "@local", manager=place.manager()).agent
     assert (back.host.provider, back.id in (first.id, there.id)) == ("local", False)
     assert run(place, "sh", "-c", script) == (0, "two\nnew\nmine\nsecond\ny\n")
