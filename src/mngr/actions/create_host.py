@@ -70,16 +70,21 @@ def _new_host(plan: Plan, draft: AgentSpec, manager: Manager, undo: Undo) -> Hos
         is_ours = False  # somebody else made one of that name meanwhile
         raise
     if plan.spec.snapshot:
-        _clear(host)
+        _clear(host, keeps_checkpoints=plan.heritage.inside is not None)
     return host
 
 
-def _clear(host: Host) -> None:
+def _clear(host: Host, *, keeps_checkpoints: bool) -> None:
     """Takes the agents out of a copy of their host: each has its own host, and lives there."""
     paths = HostPaths(host.dir)
-    host.run(("rm", "-rf", "--", paths.agents, paths.names, paths.work, paths.tmux), timeout_s=600).check(
-        f'cannot clear "{host.name}"'
+    old = (
+        paths.agents,
+        paths.names,
+        paths.work,
+        paths.tmux,
+        *(() if keeps_checkpoints else (paths.snapshots,)),
     )
+    host.run(("rm", "-rf", "--", *old), timeout_s=600).check(f'cannot clear "{host.name}"')
 
 
 def _refuse_options(spec: CreateSpec, provider: Provider) -> None:

@@ -6,12 +6,14 @@ from collections.abc import Sequence
 import msgspec
 
 from mngr.actions.claim import drop_name
+from mngr.actions.filter import Filter
 from mngr.actions.manager import Manager, default_manager
 from mngr.actions.many import run_many
 from mngr.actions.rows import Row, look_at
 from mngr.actions.stop import by_host, stop_rows
 from mngr.actions.targets import resolve_one
-from mngr.errors import MngrError, UsageError
+from mngr.actions.wake import wake_hosts
+from mngr.errors import MngrError, UnreachableError, UsageError
 from mngr.model.agent import Agent, AgentSpec, AgentState, Change
 from mngr.store.paths import HostPaths
 from mngr.store.script import READ_AND_RUN, encode, quote, ring
@@ -24,14 +26,26 @@ _JOBS = 4
 
 
 def destroy(agents: Agent | str | Sequence[Agent | str], *, manager: Manager | None = None) -> list[Change]:
-    """Removes agents: processes, session, work dir, branch (unless it has commits of its own), state."""
+    """Removes agents: processes, session, work dir, branch (unless it has commits of its own), state.
+
+    A stopped host is started for that; one that was made for its last agent goes with it.
+    """
     manager = default_manager(manager)
     wanted = [agents] if isinstance(agents, Agent | str) else agents
-    results = destroy_rows([resolve_one(manager, agent) for agent in wanted], manager=manager)
+    results = destroy_rows([_awake(agent, manager) for agent in wanted], manager=manager)
     failed = [result for result in results if isinstance(result, MngrError)]
     if failed:
         raise failed[0]
     return [result for result in results if isinstance(result, Change)]
+
+
+def _awake(agent: Agent | str, manager: Manager) -> Row:
+    """The agent, looked at; its host is started if that is what it takes."""
+    try:
+        return resolve_one(manager, agent)
+    except UnreachableError:
+        wake_hosts([agent if isinstance(agent, str) else agent.id], Filter(), manager)
+        return resolve_one(manager, agent)
 
 
 def destroy_rows(rows: Sequence[Row], *, manager: Manager) -> list[Change | MngrError]:

@@ -1,18 +1,14 @@
 """Hosts as targets: `@box.docker` means the host with all its agents, to stop, start and destroy."""
 
-from collections.abc import Sequence
-
 import msgspec
 
 from mngr.actions.destroy import destroy_rows
 from mngr.actions.elsewhere import look_at_all
-from mngr.actions.filter import Filter
 from mngr.actions.host_notes import remember, remembered
-from mngr.actions.list import look_and_list
 from mngr.actions.manager import Manager, default_manager
 from mngr.actions.rows import Look
 from mngr.actions.stop import GRACE_S, stop_rows
-from mngr.actions.targets import is_meant
+from mngr.actions.wake import start_again
 from mngr.errors import MngrError, NotFoundError, UsageError
 from mngr.hosts.protocol import Startable
 from mngr.model.agent import Agent, Change
@@ -49,7 +45,7 @@ def start_host(target: str, *, manager: Manager | None = None) -> list[Agent]:
     """Starts a stopped host; its agents are as they were when it was stopped."""
     manager = default_manager(manager)
     ref = _find(target, manager)
-    _start(ref, manager)
+    start_again(ref, manager)
     return [row.agent for row in _look(target, manager).rows]
 
 
@@ -67,28 +63,6 @@ def destroy_host(target: str, *, manager: Manager | None = None) -> list[Change 
         ):  # its last agent may have taken it along
             provider.destroy(look.ref.name)
     return results
-
-
-def wake_hosts(names: Sequence[str], filter: Filter, manager: Manager) -> None:
-    """Starts the stopped hosts of the agents that are meant, so that these can be acted on."""
-    if manager.used_providers() == ("local",):
-        return
-    addresses = [manager.address(name) for name in names]
-    listing, _ = look_and_list(filter, manager=manager)
-    meant = [
-        agent.host
-        for agent in listing.agents
-        if not addresses or any(is_meant(address, agent) for address in addresses)
-    ]
-    for ref in {ref.name: ref for ref in meant if ref.state == HostState.STOPPED}.values():
-        _start(ref, manager)
-
-
-def _start(ref: HostRef, manager: Manager) -> None:
-    provider = manager.provider(ref.provider)
-    if not isinstance(provider, Startable):
-        raise UsageError(f'"{ref.name}" is not mngr\'s to start', hint="start its agents by name")
-    provider.start(ref.name)
 
 
 def _find(target: str, manager: Manager) -> HostRef:

@@ -6,13 +6,14 @@ from typing import Any
 from mngr.actions.destroy import destroy_rows
 from mngr.actions.hosts import destroy_host
 from mngr.actions.rows import Row
+from mngr.actions.wake import wake_hosts
 from mngr.cli.call import Call
 from mngr.cli.changes import change_text
 from mngr.cli.confirm import confirm
 from mngr.cli.dry_run import would
 from mngr.cli.hosts import with_hosts
 from mngr.cli.options import Chosen, dry_run_option, with_targets, yes_option
-from mngr.cli.outcome import report
+from mngr.cli.outcome import Outcome, report
 from mngr.cli.targets import changes_of, do_together
 from mngr.cli.verb import verb
 from mngr.errors import MngrError
@@ -37,7 +38,7 @@ def command(call: Call, chosen: Chosen, *, yes: bool, dry_run: bool) -> int:
 
     A branch with commits that are nowhere else is kept, and said so. Asks first on a terminal;
     elsewhere it needs --yes. @HOST.PROVIDER also removes the host, with everything on it; a machine that
-    ssh reaches is only let go of.
+    ssh reaches is only let go of. A stopped host is started to remove an agent from it.
     """
     call.output.check(Change)
     if dry_run:
@@ -52,5 +53,10 @@ def command(call: Call, chosen: Chosen, *, yes: bool, dry_run: bool) -> int:
         confirm(f"destroy {host} with all that is on it?", yes=yes)
         return destroy_host(host, manager=call.manager)
 
-    outcomes = with_hosts(chosen, destroy_whole, lambda rest: do_together(call, rest, work))
+    def destroy_agents(rest: Chosen) -> Iterator[Outcome]:
+        if not rest.from_stdin and not rest.is_nobody:
+            wake_hosts(rest.names, rest.filter, call.manager)
+        return do_together(call, rest, work)
+
+    outcomes = with_hosts(chosen, destroy_whole, destroy_agents)
     return report(call, chosen, outcomes, lambda change: change_text("Destroyed", change))

@@ -33,6 +33,11 @@ class Chosen(Struct, frozen=True):
         """Exactly one agent was named: the answer is its record, not a list."""
         return len(self.names) == 1 and not self.from_stdin and not self.names[0].startswith("@")
 
+    @property
+    def is_nobody(self) -> bool:
+        """Nothing was said: that is a mistake, not everybody."""
+        return not self.names and not self.all and self.filter.is_empty
+
     def check(self) -> "Chosen":
         """Refuses what cannot be meant, before anything is done."""
         self.filter.check()

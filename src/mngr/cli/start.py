@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 
-from mngr.actions.hosts import start_host, wake_hosts
+from mngr.actions.hosts import start_host
 from mngr.actions.start import start_row
+from mngr.actions.wake import wake_hosts
 from mngr.cli.call import Call
 from mngr.cli.changes import change_text
 from mngr.cli.dry_run import would
@@ -38,7 +39,7 @@ def command(call: Call, chosen: Chosen, *, jobs: int, dry_run: bool) -> int:
         return would(call, chosen, "start")
 
     def start_agents(rest: Chosen) -> Iterator[Outcome]:
-        if not rest.from_stdin:
+        if not rest.from_stdin and not rest.is_nobody:
             wake_hosts(rest.names, rest.filter, call.manager)
         return do_each(call, rest, lambda _, row: start_row(row, call.manager), jobs)
 

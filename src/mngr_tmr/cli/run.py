@@ -24,6 +24,8 @@ from mngr_tmr.cli.settings import (
     with_knobs,
 )
 from mngr_tmr.collect.collect import collect
+from mngr_tmr.copies.copies import Copies
+from mngr_tmr.copies.ready import keep_ready
 from mngr_tmr.model.run import Knobs, RunSpec
 from mngr_tmr.report.reporter import Reporter
 from mngr_tmr.run.folder import make_folder
@@ -53,7 +55,7 @@ def command(context: click.Context, /, paths: tuple[str, ...], form: str, dry_ru
     """
     place = find_place(context, flags["out"])
     said = settings(place.manager, flags)
-    spec, why = make_spec(place, paths, said)
+    spec, why = make_spec(place, paths, said, keeps_host=not dry_run)
     progress = progress_of(form)
     progress.say(f"run {spec.id}: {len(spec.tasks)} tests at {spec.base[:12]}, {why}")
     if dry_run:
@@ -69,8 +71,13 @@ def command(context: click.Context, /, paths: tuple[str, ...], form: str, dry_ru
     return finish(folder, state, place.manager, progress, secrets)
 
 
-def make_spec(place: Place, paths: tuple[str, ...], said: dict[str, Any]) -> tuple[RunSpec, str]:
-    """What the run will do: the base commit, and the tests that pytest collects there."""
+def make_spec(
+    place: Place, paths: tuple[str, ...], said: dict[str, Any], *, keeps_host: bool = False
+) -> tuple[RunSpec, str]:
+    """What the run will do: the base commit, and the tests that pytest collects there.
+
+    With `keeps_host`, the host that they were collected on is kept as what the others start from.
+    """
     knobs, why = knobs_of(said)
     spec = RunSpec(
         _name(said),
@@ -85,12 +92,16 @@ def make_spec(place: Place, paths: tuple[str, ...], said: dict[str, Any]) -> tup
         folder=_folder(place),
     )
     env = environment(said, "env", knobs.env_names)
-    collected = collect(spec, env=env, manager=place.manager)
-    if collected.wrong_code:
-        raise mngr.RefusedError(
-            f"wrong code under test: {collected.wrong_code}",
-            hint="let every copy use its own code, for example: --setup 'pip install -e .'",
-        )
+    with Copies(spec, env, place.manager) as copies:
+        collected = collect(spec, copies)
+        if collected.wrong_code:
+            raise mngr.RefusedError(
+                f"wrong code under test: {collected.wrong_code}",
+                hint="let every copy use its own code, for example: --setup 'pip install -e .'",
+            )
+        if keeps_host:
+            snapshot = keep_ready(copies.at(spec.base), spec, place.manager)
+            spec = msgspec.structs.replace(spec, knobs=msgspec.structs.replace(knobs, snapshot=snapshot))
     return msgspec.structs.replace(spec, tasks=with_expected(place.runs, collected.tasks)), why
 
 

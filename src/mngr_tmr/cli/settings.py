@@ -47,6 +47,11 @@ _OPTIONS = (
     ),
     click.option("--provider", metavar="NAME", help="Where the agents run (default: here)."),
     click.option(
+        "--snapshot",
+        metavar="NAME",
+        help="What new hosts start from (default: the first one, once it is set up).",
+    ),
+    click.option(
         "--slots", type=click.IntRange(1), help="How many at once (default: from cores and memory)."
     ),
     click.option("--timeout", metavar="TIME", help="How long an agent may work (default: 1h)."),

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 import mngr
 from mngr_tmr.copies.facts import Facts, read_facts
+from mngr_tmr.copies.hosts import host_words
 from mngr_tmr.model.run import RunSpec
 from mngr_tmr.model.slug import agent_name
 from mngr_tmr.publish.helper import HelperConfig, helper_setup
@@ -48,7 +49,7 @@ class Copy:
 
     def __init__(self, run: RunSpec, commit: str, agent: mngr.Agent, manager: mngr.Manager | None) -> None:
         self.commit = commit
-        self._run, self._agent, self._manager = run, agent, manager
+        self._run, self.agent, self._manager = run, agent, manager
 
     def pytest(self, args: Sequence[str], ask: Ask, timeout_s: float) -> Ran:
         """Runs the project's pytest with these arguments; at the deadline it ends with all its children."""
@@ -62,22 +63,22 @@ class Copy:
 
     def bring_outbox(self, to: str) -> None:
         """Brings what the tests handed over, their artifacts above all, into `to`/NAME."""
-        mngr.pull_outbox(self._agent, to, manager=self._manager)
+        mngr.pull_outbox(self.agent, to, manager=self._manager)
 
     def close(self) -> None:
         """Ends all that runs in it and removes it. Commits made in it meanwhile are forgotten."""
-        home = shlex.quote(f"refs/heads/{self._agent.branch}")
+        home = shlex.quote(f"refs/heads/{self.agent.branch}")
         script = f"git symbolic-ref HEAD {home} && git update-ref {home} {shlex.quote(self.commit)}"
         with suppress(mngr.MngrError):
             self._exec(("sh", "-c", script), _SILENT_HOST_S)
         with suppress(mngr.NotFoundError):
-            mngr.destroy(self._agent, manager=self._manager)
+            mngr.destroy(self.agent, manager=self._manager)
 
     def _exec(self, argv: Sequence[str], timeout_s: float, stdin: bytes = b"") -> Ran:
         said, facts = _Tail(_OUTPUT_LIMIT), _Tail(_FACTS_LIMIT)
         try:
             code = mngr.exec_in(
-                self._agent,
+                self.agent,
                 argv,
                 timeout_s=timeout_s,
                 stdin=io.BytesIO(stdin),
@@ -118,12 +119,12 @@ def _make(run: RunSpec, commit: str, env: Mapping[str, str], manager: mngr.Manag
             agent_name("tmr", run.id, "copy", own),
             type="command",
             args=("cat",),
-            provider=knobs.provider,
             source=run.repo,
             transfer=knobs.transfer,
             branch=f"{commit}:tmr/{run.id}/copy-{own}",
             setup=helper_setup(knobs.setup, config),
             env=dict(env),
+            **host_words(knobs, manager),
             labels={**knobs.labels, RUN_LABEL: run.id, COMMIT_LABEL: commit[:12]},
             manager=manager,
         ).agent

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 import mngr
 from mngr_tmr.copies.copy import RUN_LABEL
+from mngr_tmr.copies.hosts import host_words
 from mngr_tmr.git import Entry, Repository
 from mngr_tmr.integrate.push import TOKEN_NAMES
 from mngr_tmr.model.run import RunSpec
@@ -57,7 +58,6 @@ def _create(
             name,
             type=knobs.integrator_type or knobs.type,
             args=knobs.integrator_args if knobs.integrator_type or knobs.integrator_args else knobs.args,
-            provider=knobs.provider,
             source=run.repo,
             transfer=knobs.transfer,
             branch=f"{source}:tmr/{run.id}/{own}",
@@ -67,6 +67,7 @@ def _create(
             labels={**knobs.labels, RUN_LABEL: run.id, "tmr-integrator": job.name},
             record=knobs.record,
             manager=manager,
+            **host_words(knobs, manager),
         ).agent
     except (mngr.AgentDiedError, mngr.BlockedError):
         with suppress(mngr.NotFoundError):

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 import mngr
 from mngr_tmr.copies.copy import RUN_LABEL
+from mngr_tmr.copies.ready import drop_ready
 from mngr_tmr.git import Repository
 from mngr_tmr.model.run import RunSpec
 from mngr_tmr.model.task import integrated_branch
@@ -30,6 +31,7 @@ class Remains(Struct, frozen=True):
     agents: tuple[mngr.Agent, ...] = ()
     branches: tuple[Branch, ...] = ()
     kept: tuple[Branch, ...] = ()
+    spec: RunSpec | None = None
 
 
 def find_remains(folder: RunFolder, spec: RunSpec, manager: mngr.Manager, *, all_branches: bool) -> Remains:
@@ -45,13 +47,19 @@ def find_remains(folder: RunFolder, spec: RunSpec, manager: mngr.Manager, *, all
         tuple(agents.values()),
         tuple(branch for branch in branches if branch.name not in keep),
         tuple(branch for branch in branches if branch.name in keep),
+        spec,
     )
 
 
 def remove(remains: Remains, manager: mngr.Manager) -> tuple[str, ...]:
-    """Agents, then branches, then the folder: what breaks off can be done again. Says what it could not take."""
+    """Agents, their hosts' snapshot, branches, the folder: what breaks off can be done again.
+
+    Says what it could not take.
+    """
     if remains.agents:
         mngr.destroy(remains.agents, manager=manager)
+    if remains.spec:
+        drop_ready(remains.spec, manager)
     notes = _remove_branches(remains)
     _remove_folder(remains.folder)
     return notes

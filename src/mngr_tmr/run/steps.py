@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Struct
 
 import mngr
+from mngr_tmr.copies.hosts import host_words
 from mngr_tmr.engine.state import RunState
 from mngr_tmr.model.entry import Entry
 from mngr_tmr.model.result import RAW_LIMIT, Claim, read_claim
@@ -146,7 +147,6 @@ class Steps:
             return mngr.create(
                 agent_of(self._spec.id, task.slug, attempt),
                 type=knobs.type,
-                provider=knobs.provider,
                 args=tuple(filled(arg, task) for arg in knobs.args),
                 source=self._spec.repo,
                 transfer=knobs.transfer,
@@ -157,6 +157,7 @@ class Steps:
                 record=knobs.record,
                 message=prompt,
                 manager=self._manager,
+                **host_words(knobs, self._manager),
             )
         except mngr.AgentDiedError as died:
             # Its row is kept and its last words are on its screen: watching tells how it ended.
