@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from mngr.actions.message import Messaged as Messaged
     from mngr.actions.message import message as message
     from mngr.actions.migrate import migrate as migrate
+    from mngr.actions.owner import owner_labels as owner_labels
     from mngr.actions.pull import Pulled as Pulled
     from mngr.actions.pull import pull as pull
     from mngr.actions.pull import pull_files as pull_files
@@ -97,6 +98,7 @@ _HOMES = {
     "actions.manager": "Manager",
     "actions.message": "Messaged message",
     "actions.migrate": "migrate",
+    "actions.owner": "owner_labels",
     "actions.pull": "Pulled pull pull_files pull_outbox",
     "actions.push": "push push_files",
     "actions.rename": "rename",

@@ -33,6 +33,17 @@ create("foo@left.box", args=("sleep", "1000"), manager=manager)
 """
 
 
+# Dies with two agents that were only for itself, one of them elsewhere.
+_OWN_AND_DIE = """
+import os, signal, sys, mngr
+from mngr_box.provider import BoxProvider
+manager = mngr.Manager(cwd=sys.argv[1], providers={"box": BoxProvider(os.environ["MNGR_HOST_DIR"])})
+for address in ("here", "there@lab.box"):
+    mngr.create(address, args=("sleep", "1000"), labels=mngr.owner_labels(), manager=manager)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
 @pytest.fixture
 def boxes(world: World) -> Iterator[BoxProvider]:
     user = () if os.geteuid() == 0 else ("-U", "--map-root-user")
@@ -59,6 +70,23 @@ def test_a_host_whose_maker_was_killed_is_found_and_removed(world: World, boxes:
     assert list(boxes.hosts()) == []
     assert garbage(world) == []
     assert not list(Path(world.host_dir, "providers/box").glob("*.creating.json"))
+
+
+@pytest.mark.accept("K4")
+def test_agents_that_belonged_to_a_killed_process_are_found(world: World, boxes: BoxProvider) -> None:
+    env = {**world.env, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    done = process.run([sys.executable, "-c", _OWN_AND_DIE, str(world.repo)], env=env, timeout_s=120)
+    assert done.code == 128 + signal.SIGKILL, done
+    world.create("mine", labels=mngr.owner_labels())
+    world.create("foreign", labels={"mngr.owner": "another-machine/boot/1/2"})
+    why = "the process that it belonged to is gone"
+    assert garbage(world) == [("agent", "here", why), ("agent", "there", why)]
+    mngr.stop_host("@lab.box", manager=world.manager)
+    assert sorted(garbage(world)) == [("agent", "here", why), ("host", "lab", why)]
+    remove_garbage(find_garbage(manager=world.manager), manager=world.manager)
+    assert list(boxes.hosts()) == []
+    left = mngr.list_agents(manager=world.manager).agents
+    assert sorted(agent.name for agent in left) == ["foreign", "mine"]
 
 
 def test_a_host_is_garbage_only_when_its_agents_have_been_gone_for_a_while(

@@ -8,12 +8,13 @@ import msgspec
 from msgspec import Struct
 
 from mngr.actions import claim
-from mngr.actions.destroy import source_of
+from mngr.actions.destroy import destroy_rows, source_of
 from mngr.actions.heritage import PRIVATE_REFS
-from mngr.actions.host_garbage import drop_stale_notes, orphan_hosts, remove_host
+from mngr.actions.host_garbage import ABANDONED, drop_stale_notes, orphan_hosts, remove_host
 from mngr.actions.litter import AGENT_DIR, NAME, SESSION, SOCKET, WORK, Litter, look_for_litter
 from mngr.actions.manager import Manager, default_manager
 from mngr.actions.orphan import remove_orphan, when_unused
+from mngr.actions.owner import is_left_alone
 from mngr.actions.rows import Look, Row, look_at, look_everywhere
 from mngr.errors import MngrError, TimedOutError, UnreachableError
 from mngr.hosts.protocol import Host, shares_files
@@ -27,14 +28,15 @@ from mngr.transfer.discard import discard
 from mngr.transfer.git import git
 from mngr.transfer.protocol import Sent
 
-CREATION, REF, HOST = "creation", "ref", "host"
+CREATION, OWNED, REF, HOST = "creation", "agent", "ref", "host"
 # Longer than the launch of an agent takes: until then a start without a process id may still get one.
 _LAUNCH_S = 60
 _REF_AGE_S = 3600
 # What may still run, before the directories it runs in.
-_FIRST = (SESSION, AGENT_DIR, CREATION)
+_FIRST = (SESSION, AGENT_DIR, CREATION, OWNED)
 _WHY = {
     CREATION: "its creation was interrupted",
+    OWNED: ABANDONED,
     WORK: "no agent works there",
     NAME: "no agent has it",
     AGENT_DIR: "it has held no agent for an hour",
@@ -115,6 +117,11 @@ def garbage_on(host: Host, manager: Manager) -> list[Garbage]:
         if is_interrupted(row)
     ]
     found += [
+        Garbage(OWNED, row.agent.name, _WHY[OWNED], ref, row.agent.id)
+        for row in rows
+        if is_left_alone(row.agent) and not is_interrupted(row)
+    ]
+    found += [
         Garbage(item.kind, item.what, _WHY.get(item.kind, "nobody uses it any more"), ref, item.agent_id)
         for item in litter
         if not _is_owned(item, rows)
@@ -190,6 +197,11 @@ def _private_refs(rows: Sequence[Row], ref: HostRef) -> list[Garbage]:
 def _remove(item: Garbage, host: Host, rows: dict[str, Row], manager: Manager) -> tuple[str, ...]:
     if item.kind == CREATION:
         return _remove_creation(rows[item.agent_id], manager)
+    if item.kind == OWNED:
+        (gone,) = destroy_rows([rows[item.agent_id]], manager=manager)
+        if isinstance(gone, MngrError):
+            raise gone
+        return gone.notes
     if item.kind == WORK:
         return remove_orphan(host, item.what)
     if item.kind in (SESSION, AGENT_DIR):

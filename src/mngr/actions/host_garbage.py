@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from mngr.actions.host_notes import creator_of, forget, forget_creation, noted_creations, remembered
 from mngr.actions.manager import Manager
+from mngr.actions.owner import is_left_alone
 from mngr.actions.rows import Look, is_alive, is_ours
 from mngr.errors import MngrError
 from mngr.hosts.labels import creator_in, spec_of
@@ -18,6 +19,7 @@ from mngr.store.paths import HostPaths
 from mngr.store.script import READ_AND_RUN, encode, quote
 
 INTERRUPTED = "its creation was interrupted"
+ABANDONED = "the process that it belonged to is gone"
 LEFT = "its last agent has been gone for ten minutes"
 _LEFT_MIN = 10
 _CREATION_MAY_TAKE_S = 3600.0
@@ -27,6 +29,9 @@ def orphan_hosts(manager: Manager, looks: Sequence[Look]) -> Iterator[tuple[Host
     """Hosts that nobody needs, each with the reason."""
     for look in looks:
         ref = look.ref
+        if ref.state == HostState.STOPPED and look.known and all(map(is_left_alone, look.known)):
+            yield ref, ABANDONED
+            continue
         # What we saw on it counts, not the label that it was made with.
         if look.warning or look.rows or remembered(manager, ref) or not _is_made(manager, ref):
             continue

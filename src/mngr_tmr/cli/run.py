@@ -25,7 +25,7 @@ from mngr_tmr.cli.settings import (
 )
 from mngr_tmr.collect.collect import collect
 from mngr_tmr.copies.copies import Copies
-from mngr_tmr.copies.ready import keep_ready
+from mngr_tmr.copies.ready import make_ready, name_ready
 from mngr_tmr.model.run import Knobs, RunSpec
 from mngr_tmr.report.reporter import Reporter
 from mngr_tmr.run.folder import make_folder
@@ -55,15 +55,18 @@ def command(context: click.Context, /, paths: tuple[str, ...], form: str, dry_ru
     """
     place = find_place(context, flags["out"])
     said = settings(place.manager, flags)
-    spec, why = make_spec(place, paths, said, keeps_host=not dry_run)
-    progress = progress_of(form)
-    progress.say(f"run {spec.id}: {len(spec.tasks)} tests at {spec.base[:12]}, {why}")
-    if dry_run:
-        for task in spec.tasks:
-            click.echo(task.node_id)
-        return 0
-    secrets = secrets_of(said, spec.knobs)
-    folder = make_folder(place.runs, spec)
+    draft, why = _draft(place, paths, said)
+    secrets, progress = secrets_of(said, draft.knobs), progress_of(form)
+    with Copies(draft, secrets.tests, place.manager) as copies:
+        spec = _with_tasks(place, draft, copies)
+        progress.say(f"run {spec.id}: {len(spec.tasks)} tests at {spec.base[:12]}, {why}")
+        if dry_run:
+            for task in spec.tasks:
+                click.echo(task.node_id)
+            return 0
+        spec = name_ready(spec, place.manager)
+        folder = make_folder(place.runs, spec)
+        make_ready(spec, copies.at(spec.base), place.manager)
     with Reporter(folder, observe=progress) as observe:
         state = run_tasks(
             folder, manager=place.manager, env=secrets.tests, observe=observe, tell=progress.say
@@ -71,13 +74,16 @@ def command(context: click.Context, /, paths: tuple[str, ...], form: str, dry_ru
     return finish(folder, state, place.manager, progress, secrets)
 
 
-def make_spec(
-    place: Place, paths: tuple[str, ...], said: dict[str, Any], *, keeps_host: bool = False
-) -> tuple[RunSpec, str]:
-    """What the run will do: the base commit, and the tests that pytest collects there.
+def make_spec(place: Place, paths: tuple[str, ...], said: dict[str, Any]) -> tuple[RunSpec, str]:
+    """What the run will do: the base commit, and the tests that pytest collects there."""
+    draft, why = _draft(place, paths, said)
+    env = environment(said, "env", draft.knobs.env_names)
+    with Copies(draft, env, place.manager) as copies:
+        return _with_tasks(place, draft, copies), why
 
-    With `keeps_host`, the host that they were collected on is kept as what the others start from.
-    """
+
+def _draft(place: Place, paths: tuple[str, ...], said: dict[str, Any]) -> tuple[RunSpec, str]:
+    """The run before its tests are known, and in words where its number of slots comes from."""
     knobs, why = knobs_of(said)
     spec = RunSpec(
         _name(said),
@@ -91,18 +97,17 @@ def make_spec(
         knobs,
         folder=_folder(place),
     )
-    env = environment(said, "env", knobs.env_names)
-    with Copies(spec, env, place.manager) as copies:
-        collected = collect(spec, copies)
-        if collected.wrong_code:
-            raise mngr.RefusedError(
-                f"wrong code under test: {collected.wrong_code}",
-                hint="let every copy use its own code, for example: --setup 'pip install -e .'",
-            )
-        if keeps_host:
-            snapshot = keep_ready(copies.at(spec.base), spec, place.manager)
-            spec = msgspec.structs.replace(spec, knobs=msgspec.structs.replace(knobs, snapshot=snapshot))
-    return msgspec.structs.replace(spec, tasks=with_expected(place.runs, collected.tasks)), why
+    return spec, why
+
+
+def _with_tasks(place: Place, spec: RunSpec, copies: Copies) -> RunSpec:
+    collected = collect(spec, copies)
+    if collected.wrong_code:
+        raise mngr.RefusedError(
+            f"wrong code under test: {collected.wrong_code}",
+            hint="let every copy use its own code, for example: --setup 'pip install -e .'",
+        )
+    return msgspec.structs.replace(spec, tasks=with_expected(place.runs, collected.tasks))
 
 
 def _name(said: dict[str, Any]) -> str:

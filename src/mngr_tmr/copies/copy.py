@@ -125,7 +125,7 @@ def _make(run: RunSpec, commit: str, env: Mapping[str, str], manager: mngr.Manag
             setup=helper_setup(knobs.setup, config),
             env=dict(env),
             **host_words(knobs, manager),
-            labels={**knobs.labels, RUN_LABEL: run.id, COMMIT_LABEL: commit[:12]},
+            labels={**knobs.labels, **mngr.owner_labels(), RUN_LABEL: run.id, COMMIT_LABEL: commit[:12]},
             manager=manager,
         ).agent
     except mngr.AgentDiedError as error:

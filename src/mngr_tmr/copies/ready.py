@@ -1,30 +1,49 @@
 """Hosts of a run: one is made ready, kept as a snapshot, and all others start from it."""
 
 import os
+from collections.abc import Mapping
+
+from msgspec.structs import replace
 
 import mngr
-from mngr_tmr.copies.copy import Copy
+from mngr_tmr.copies.copy import Copy, open_copy
 from mngr_tmr.model.run import RunSpec
 
 
-def keep_ready(copy: Copy, run: RunSpec, manager: mngr.Manager) -> str:
-    """Keeps the host of a copy, with all that its setup installed; the snapshot's name, empty where there are none."""
+def name_ready(run: RunSpec, manager: mngr.Manager) -> RunSpec:
+    """The run with a name for its snapshot, which is yet to be made; none where the provider keeps no hosts."""
     if run.knobs.snapshot or "snapshot" not in manager.provider(run.knobs.provider or "local").options:
-        return run.knobs.snapshot
-    name = f"{_prefix(run)}{os.urandom(2).hex()}"
-    mngr.create_snapshot(copy.agent, name, manager=manager)
-    return name
+        return run
+    return replace(run, knobs=replace(run.knobs, snapshot=f"{_prefix(run)}{os.urandom(2).hex()}"))
 
 
-def drop_ready(run: RunSpec, manager: mngr.Manager) -> bool:
+def make_ready(run: RunSpec, copy: Copy, manager: mngr.Manager) -> None:
+    """Keeps the host of a copy, with all that its setup installed, under the name that the run has for it."""
+    if _is_ours(run):
+        mngr.create_snapshot(copy.agent, run.knobs.snapshot, manager=manager)
+
+
+def ensure_ready(run: RunSpec, env: Mapping[str, str], manager: mngr.Manager) -> None:
+    """Makes the run's snapshot where it is missing: whoever was to make it may have been killed."""
+    if not _is_ours(run) or _is_there(run, manager):
+        return
+    bare = replace(run, knobs=replace(run.knobs, snapshot=""))
+    with open_copy(bare, run.base, env, manager) as copy:
+        make_ready(run, copy, manager)
+
+
+def drop_ready(run: RunSpec, manager: mngr.Manager) -> None:
     """Removes the snapshot that was made for the run; one that the user named stays."""
-    name = run.knobs.snapshot
-    is_there = name.startswith(_prefix(run)) and any(
-        snapshot.name == name for snapshot in mngr.list_snapshots(manager=manager)
-    )
-    if is_there:
-        mngr.destroy_snapshot(name, manager=manager)
-    return is_there
+    if _is_ours(run) and _is_there(run, manager):
+        mngr.destroy_snapshot(run.knobs.snapshot, manager=manager)
+
+
+def _is_there(run: RunSpec, manager: mngr.Manager) -> bool:
+    return any(found.name == run.knobs.snapshot for found in mngr.list_snapshots(manager=manager))
+
+
+def _is_ours(run: RunSpec) -> bool:
+    return run.knobs.snapshot.startswith(_prefix(run))
 
 
 def _prefix(run: RunSpec) -> str:

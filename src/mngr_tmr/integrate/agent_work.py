@@ -64,7 +64,7 @@ def _create(
             setup=f"git reset -q --hard {job.start}\n{knobs.setup}",
             message=job.prompt,
             env={key: env[key] for key in passed if key in env},
-            labels={**knobs.labels, RUN_LABEL: run.id, "tmr-integrator": job.name},
+            labels={**knobs.labels, **mngr.owner_labels(), RUN_LABEL: run.id, "tmr-integrator": job.name},
             record=knobs.record,
             manager=manager,
             **host_words(knobs, manager),

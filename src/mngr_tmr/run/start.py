@@ -6,8 +6,11 @@ from collections.abc import Callable, Mapping
 from types import FrameType
 from typing import Any
 
+import msgspec
+
 import mngr
 from mngr_tmr.copies.copy import destroy_copies
+from mngr_tmr.copies.ready import ensure_ready
 from mngr_tmr.engine.journal import Journal, JournalBusyError, read_journal
 from mngr_tmr.engine.loop import Loop, Observe
 from mngr_tmr.engine.state import RunState, fold
@@ -49,6 +52,8 @@ def run_tasks(
         hands = RealHands(steps.table(), look, poll_s=POLL_S, floor=state.last_at)
         loop = Loop(state, journal.append, hands, observe)
         destroy_copies(spec.id, manager)
+        if entries:
+            ensure_ready(msgspec.structs.replace(spec, knobs=state.knobs), env, manager)
         with _Interrupts(loop, hands, tell):
             if entries:
                 loop.resume(resumed)
