@@ -48,6 +48,12 @@ def claim(host: Host, spec: AgentSpec, *, is_auto_named: bool) -> tuple[AgentSpe
     raise MngrError("found no free name", hint="name the agent yourself")
 
 
+def claim_lines(paths: HostPaths, spec: AgentSpec) -> str:
+    """Shell lines that claim as part of a longer script, for a host where nobody else is; they print its time."""
+    # A shell of its own: what it sets must not reach the agent.
+    return f"now=$(\n{_claim_script(paths, spec)}) || exit 1\nprintf '%s ' \"$now\""
+
+
 def take_name(paths: HostPaths, name: str, agent_id: str) -> str:
     """Shell lines that claim a name, or exit 17. A name whose agent is gone is free."""
     file = quote(paths.name(name))

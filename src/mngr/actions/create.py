@@ -26,13 +26,12 @@ from mngr.errors import BlockedError, MngrError, UnreachableError, UsageError
 from mngr.hosts.protocol import Host, shares_files
 from mngr.model import event as kinds
 from mngr.model.agent import Agent, AgentSpec, AgentState, Change
-from mngr.model.event import Event
 from mngr.model.host import HostRef
 from mngr.model.ids import check_name, new_agent_id, random_name
 from mngr.model.message import Delivery
 from mngr.store.paths import HostPaths
 from mngr.store.runfile import RunFile, run_file_text
-from mngr.store.script import append, put, ring
+from mngr.store.script import append_at, put, ring
 from mngr.tmux.session import Launched, launch
 from mngr.transfer.discard import discard
 from mngr.transfer.protocol import Sent, Transfer
@@ -115,8 +114,12 @@ def _reuse(plan: Plan, manager: Manager) -> Change | None:
 def _make(plan: Plan, host: Host, first: AgentSpec, manager: Manager, undo: Undo) -> Made:
     manager.hook("before_create", agent=first)
     undo.push(f"agent {first.id}", lambda: claim.release(host, first))
-    spec, seconds, sent = _claim_and_send(plan, host, first, undo)
-    manager.note_clock(host, seconds)
+    claims_late = _claims_late(plan, host, first)
+    if claims_late:
+        spec, sent = first, _send(plan, host, first, undo)
+    else:
+        spec, seconds, sent = _claim_and_send(plan, host, first, undo)
+        manager.note_clock(host, seconds)
     spec = msgspec.structs.replace(
         spec,
         work_dir=sent.work_dir,
@@ -130,7 +133,10 @@ def _make(plan: Plan, host: Host, first: AgentSpec, manager: Manager, undo: Undo
     _set_up(plan, host, spec, run)
     undo.push(f"session {spec.session}", lambda: claim.end_session(host, spec))
     started_at = manager.time_on(host)
-    launched = _launch(host, spec, run, started_at)
+    launched = _launch(host, spec, run, None if claims_late else started_at)
+    if claims_late:
+        started_at = float(launched.said)
+        manager.note_clock(host, started_at)
     if _could_not_start(launched):
         why = _why_not(launched)
         program = why.removesuffix(": not found") if why.endswith(": not found") else run.argv[0]
@@ -141,10 +147,21 @@ def _make(plan: Plan, host: Host, first: AgentSpec, manager: Manager, undo: Undo
     return Made(spec, launched, started_at, plan.tell() + sent.notes)
 
 
+def _is_alone(plan: Plan, host: Host, spec: AgentSpec) -> bool:
+    """Whether the host is made for this agent: nobody can have its name there."""
+    return spec.owns_host and (host.provider, host.name) != plan.heritage.home
+
+
+def _claims_late(plan: Plan, host: Host, spec: AgentSpec) -> bool:
+    """Whether the launch may claim as well: nobody is there to see it missing, and nothing needs it before."""
+    needs_it = plan.spec.setup or plan.spec.upload or plan.heritage.converse or spec.type != "command"
+    return _is_alone(plan, host, spec) and not needs_it
+
+
 def _claim_and_send(plan: Plan, host: Host, first: AgentSpec, undo: Undo) -> tuple[AgentSpec, float, Sent]:
-    """The claim, then the work; at once on a host that is made for this agent: there nobody can have the name."""
+    """The claim, then the work; at once where nobody can have the name."""
     work = partial(claim.claim, host, first, is_auto_named=not plan.address.name)
-    if first.owns_host and (host.provider, host.name) != plan.heritage.home:
+    if _is_alone(plan, host, first):
         claiming = later(work)
         sent = _send(plan, host, first, undo)
         return (*claiming(), sent)
@@ -249,18 +266,21 @@ def _shown_end(script: str) -> str:
     return script if len(script) <= _HINT_MAX else "… " + script[-_HINT_MAX:].strip()
 
 
-def _launch(host: Host, spec: AgentSpec, run: RunFile, started_at: float) -> Launched:
+def _launch(host: Host, spec: AgentSpec, run: RunFile, started_at: float | None) -> Launched:
+    """Starts the agent, and claims before that where it has not been: then by the time of the host."""
     paths = HostPaths(host.dir)
     agent = paths.agent(spec.id)
     final = msgspec.structs.replace(spec, creator=None)
+    at = '"$now"' if started_at is None else repr(started_at)
     before = "\n".join(
         (
+            claim.claim_lines(paths, spec) if started_at is None else "",
             put(agent.run, run_file_text(run, agent)) + " || exit 1",
             put(agent.spec, msgspec.json.encode(final).decode()) + " || exit 1",
-            append(agent.events, Event(started_at, kinds.STARTED)) + " || exit 1",
+            append_at(agent.events, at, kinds.STARTED) + " || exit 1",
         )
     )
-    after = append(agent.events, Event(started_at, kinds.CREATED)) + "\n" + ring(paths.bell)
+    after = append_at(agent.events, at, kinds.CREATED) + "\n" + ring(paths.bell)
     return launch(host, spec, before=before, after=after)
 
 

@@ -23,6 +23,8 @@ class Launched(Struct, frozen=True):
     screen: str = ""
     has_settled: bool = False
     """The program was seen waiting for something, twice in a row."""
+    said: str = ""
+    """What the lines before the launch printed."""
 
 
 def launch(host: Host, spec: AgentSpec, *, before: str = "", after: str = "") -> Launched:
@@ -48,8 +50,9 @@ def launch(host: Host, spec: AgentSpec, *, before: str = "", after: str = "") ->
         )
     head, _, rest = done.stdout.partition(b"\n")
     exit_json, _, screen = rest.partition(b"\n")
-    calm, pid = map(int, head.split()[-2:])
-    return Launched(pid, exit_json, screen.decode(errors="replace"), has_settled=calm > 1 and not exit_json)
+    *said, calm, pid = head.decode(errors="replace").split()
+    settled = int(calm) > 1 and not exit_json
+    return Launched(int(pid), exit_json, screen.decode(errors="replace"), settled, " ".join(said))
 
 
 def launch_script(paths: HostPaths, spec: AgentSpec, *, before: str, after: str) -> str:
