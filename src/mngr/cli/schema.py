@@ -29,6 +29,7 @@ FIELDS = {
     "host.name": "local, or the host's name",
     "host.provider": "local, or who provides the host",
     "host.state": "RUNNING, STOPPED, UNREACHABLE or DESTROYED",
+    "host.why": "why it stopped, where it did so by itself",
     "session": "its tmux session, on mngr's own server",
     "attach": "argv that attaches a terminal from here",
     "result": "whether it has written outbox/result.json",
