@@ -35,7 +35,7 @@ def command(context: click.Context, /, run: str, retry: bool, form: str, **flags
     folder = place.run(run)
     records = Records(folder)
     said = {key: value for key, value in flags.items() if value not in (None, (), "")}
-    before, after = records.state.knobs, changed_knobs(records.state.knobs, said)
+    before, after = records.state.knobs, _after(records.state.knobs, said)
     progress = progress_of(form)
     for line in differences(before, after):
         progress.say(line)
@@ -59,6 +59,14 @@ def differences(before: Knobs, after: Knobs) -> list[str]:
     return [
         f"{name}: {getattr(before, name)!r} → {value!r}" for name, value in _changed(before, after).items()
     ]
+
+
+def _after(before: Knobs, said: dict[str, Any]) -> Knobs:
+    """The knobs as they shall be; a snapshot of one provider is nothing to another."""
+    after = changed_knobs(before, said)
+    if after.provider != before.provider and "snapshot" not in said:
+        after = msgspec.structs.replace(after, snapshot="")
+    return after
 
 
 def _changed(before: Knobs, after: Knobs) -> dict[str, Any]:
