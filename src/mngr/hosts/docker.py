@@ -23,7 +23,8 @@ from mngr.errors import (
 )
 from mngr.hosts import keeper
 from mngr.hosts.bootstrap import bootstrap
-from mngr.hosts.docker_host import HOST_DIR, DockerHost, no_client
+from mngr.hosts.container import HOST_DIR
+from mngr.hosts.docker_host import DockerHost, no_client
 from mngr.hosts.docker_settings import DEFAULT_IMAGE, DockerSettings, read_settings
 from mngr.hosts.labels import AGENT
 from mngr.hosts.protocol import Host

@@ -3,10 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 
-from mngr.errors import UsageError, did_you_mean
+from mngr.hosts.settings import read_section
 
 DEFAULT_IMAGE = "debian:stable-slim"
 
@@ -46,16 +45,4 @@ class DockerSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def read_settings(table: Mapping[str, Any]) -> DockerSettings:
-    """The settings, or a usage error that names the wrong key."""
-    for key in table:
-        if key not in DockerSettings.__struct_fields__:
-            raise UsageError(
-                f"[providers.docker]: unknown key {key}",
-                hint=did_you_mean(key, DockerSettings.__struct_fields__),
-            )
-    try:
-        return msgspec.convert(table, DockerSettings)
-    except msgspec.ValidationError as error:
-        raise UsageError(
-            f"[providers.docker]: {error}", hint="see: mngr config explain providers.docker"
-        ) from None
+    return read_section("docker", table, DockerSettings)
