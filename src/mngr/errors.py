@@ -49,6 +49,10 @@ class UnreachableError(MngrError):
     exit_code = ExitCode.UNREACHABLE
 
 
+class LostError(UnreachableError):
+    """The machine is gone for good, with all that was on it: all that is left to do is to forget it."""
+
+
 class RefusedError(MngrError):
     """It could be done and must not: untrusted config, lost work, a taken name."""
 

@@ -7,6 +7,7 @@ import msgspec
 
 from mngr.actions.claim import drop_name
 from mngr.actions.filter import Filter
+from mngr.actions.host_notes import forget
 from mngr.actions.manager import Manager, default_manager
 from mngr.actions.many import run_many
 from mngr.actions.rows import Row, look_at
@@ -28,24 +29,32 @@ _JOBS = 4
 def destroy(agents: Agent | str | Sequence[Agent | str], *, manager: Manager | None = None) -> list[Change]:
     """Removes agents: processes, session, work dir, branch (unless it has commits of its own), state.
 
-    A stopped host is started for that; one that was made for its last agent goes with it.
+    A stopped host is started for that; one that was made for its last agent goes with it, and so does one that is gone.
     """
     manager = default_manager(manager)
     wanted = [agents] if isinstance(agents, Agent | str) else agents
-    results = destroy_rows([_awake(agent, manager) for agent in wanted], manager=manager)
+    rows, gone = list[Row](), list[Agent]()
+    for agent in wanted:
+        try:
+            rows.append(resolve_one(manager, agent))
+        except UnreachableError:
+            key = agent if isinstance(agent, str) else agent.id
+            lost = wake_hosts([key], Filter(), manager)
+            gone += [each.agent for each in lost]
+            rows += [] if lost else [resolve_one(manager, agent)]
+    results = [*destroy_rows(rows, manager=manager), *drop_lost(gone, manager=manager)]
     failed = [result for result in results if isinstance(result, MngrError)]
     if failed:
         raise failed[0]
     return [result for result in results if isinstance(result, Change)]
 
 
-def _awake(agent: Agent | str, manager: Manager) -> Row:
-    """The agent, looked at; its host is started if that is what it takes."""
-    try:
-        return resolve_one(manager, agent)
-    except UnreachableError:
-        wake_hosts([agent if isinstance(agent, str) else agent.id], Filter(), manager)
-        return resolve_one(manager, agent)
+def drop_lost(agents: Sequence[Agent], *, manager: Manager) -> list[Change]:
+    """Forgets agents that went with their hosts, and those hosts."""
+    for ref in dict.fromkeys(agent.host for agent in agents):
+        manager.provider(ref.provider).destroy(ref.name)
+        forget(manager, ref)
+    return [Change(agent, changed=True, notes=("it had gone with its host",)) for agent in agents]
 
 
 def destroy_rows(rows: Sequence[Row], *, manager: Manager) -> list[Change | MngrError]:

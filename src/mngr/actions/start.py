@@ -27,7 +27,8 @@ def start(agent: Agent | str, *, manager: Manager | None = None) -> Change:
     """Starts a stopped or ended agent again, and its host before it; one that runs is left alone."""
     manager = default_manager(manager)
     name = agent if isinstance(agent, str) else agent.id
-    wake_hosts([name], Filter(), manager)
+    for lost in wake_hosts([name], Filter(), manager):
+        raise lost.why
     return start_row(resolve_one(manager, agent), manager)
 
 

@@ -2,28 +2,43 @@
 
 from collections.abc import Sequence
 
+from msgspec import Struct
+
 from mngr.actions.filter import Filter
 from mngr.actions.list import look_and_list
 from mngr.actions.manager import Manager
 from mngr.actions.targets import is_meant
-from mngr.errors import UsageError
+from mngr.errors import LostError, UsageError
 from mngr.hosts.protocol import Startable
+from mngr.model.agent import Agent
 from mngr.model.host import HostRef, HostState
 
 
-def wake_hosts(names: Sequence[str], filter: Filter, manager: Manager) -> None:
-    """Starts the stopped hosts of the agents that are meant, so that these can be acted on."""
+class Lost(Struct, frozen=True):
+    """An agent that went with its host."""
+
+    agent: Agent
+    why: LostError
+
+
+def wake_hosts(names: Sequence[str], filter: Filter, manager: Manager) -> list[Lost]:
+    """Starts the stopped hosts of the agents that are meant; returns the agents whose hosts are gone for good."""
     if manager.used_providers() == ("local",):
-        return
+        return []
     addresses = [manager.address(name) for name in names]
     listing, _ = look_and_list(filter, manager=manager)
     meant = [
-        agent.host
+        agent
         for agent in listing.agents
         if not addresses or any(is_meant(address, agent) for address in addresses)
     ]
-    for ref in {ref.name: ref for ref in meant if ref.state == HostState.STOPPED}.values():
-        start_again(ref, manager)
+    lost: dict[HostRef, LostError] = {}
+    for ref in dict.fromkeys(agent.host for agent in meant if agent.host.state == HostState.STOPPED):
+        try:
+            start_again(ref, manager)
+        except LostError as error:
+            lost[ref] = error
+    return [Lost(agent, lost[agent.host]) for agent in meant if agent.host in lost]
 
 
 def start_again(ref: HostRef, manager: Manager) -> None:

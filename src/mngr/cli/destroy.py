@@ -3,7 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
-from mngr.actions.destroy import destroy_rows
+import msgspec
+
+from mngr.actions.destroy import destroy_rows, drop_lost
 from mngr.actions.hosts import destroy_host
 from mngr.actions.rows import Row
 from mngr.actions.wake import wake_hosts
@@ -14,10 +16,11 @@ from mngr.cli.dry_run import would
 from mngr.cli.hosts import with_hosts
 from mngr.cli.options import Chosen, dry_run_option, with_targets, yes_option
 from mngr.cli.outcome import Outcome, report
+from mngr.cli.stdin import Item
 from mngr.cli.targets import changes_of, do_together
 from mngr.cli.verb import verb
 from mngr.errors import MngrError
-from mngr.model.agent import Change
+from mngr.model.agent import Agent, Change
 
 
 @verb(
@@ -55,8 +58,20 @@ def command(call: Call, chosen: Chosen, *, yes: bool, dry_run: bool) -> int:
 
     def destroy_agents(rest: Chosen) -> Iterator[Outcome]:
         if not rest.from_stdin and not rest.is_nobody:
-            wake_hosts(rest.names, rest.filter, call.manager)
-        return do_together(call, rest, work)
+            lost = [each.agent for each in wake_hosts(rest.names, rest.filter, call.manager)]
+            if lost:
+                confirm(f"destroy {', '.join(agent.name for agent in lost)}?", yes=yes)
+                for change in drop_lost(lost, manager=call.manager):
+                    yield Outcome(Item(change.agent.name), change)
+                left = tuple(name for name in rest.names if not any(_means(name, agent) for agent in lost))
+                if rest.names and not left:
+                    return
+                rest = msgspec.structs.replace(rest, names=left)
+        yield from do_together(call, rest, work)
 
     outcomes = with_hosts(chosen, destroy_whole, destroy_agents)
     return report(call, chosen, outcomes, lambda change: change_text("Destroyed", change))
+
+
+def _means(name: str, agent: Agent) -> bool:
+    return name in (agent.name, agent.address, agent.id)

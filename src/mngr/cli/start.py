@@ -40,7 +40,9 @@ def command(call: Call, chosen: Chosen, *, jobs: int, dry_run: bool) -> int:
 
     def start_agents(rest: Chosen) -> Iterator[Outcome]:
         if not rest.from_stdin and not rest.is_nobody:
-            wake_hosts(rest.names, rest.filter, call.manager)
+            lost = wake_hosts(rest.names, rest.filter, call.manager)
+            if lost and rest.names:
+                raise lost[0].why
         return do_each(call, rest, lambda _, row: start_row(row, call.manager), jobs)
 
     def start_whole(host: str) -> list[Change]:

@@ -88,7 +88,10 @@ class Provider(Protocol):
 
 @runtime_checkable
 class Startable(Protocol):
-    """A provider whose stopped hosts can be started again, with their files; twice is safe."""
+    """A provider whose stopped hosts can be started again, with their files; twice is safe.
+
+    LostError where one is gone for good, with all that was on it, and only its name is left.
+    """
 
     def start(self, name: str) -> Host: ...
 
