@@ -35,6 +35,7 @@ _BUILT_IN: dict[str, dict[str, str]] = {
         "faulty": "mngr.hosts.faulty:FaultyProvider",
         "ssh": "mngr.hosts.ssh:SshProvider",
         "docker": "mngr.hosts.docker:DockerProvider",
+        "modal": "mngr.hosts.modal:ModalProvider",
     },
     TRANSFERS: {
         "worktree": "mngr.transfer.worktree:WorktreeTransfer",

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from importlib.util import find_spec
 
 from msgspec import Struct
 
@@ -94,6 +95,7 @@ def examine(manager: Manager | None = None) -> list[Finding]:
     ]
     looks += [
         ("python", _python),
+        ("modal", _modal),
         ("host dir", lambda: _host_dir(manager.env)),
         ("tmux server", lambda: _server(manager.env)),
         ("descriptors", _descriptors),
@@ -177,6 +179,15 @@ def _install(tool: Tool, env: Mapping[str, str]) -> str:
 def _python() -> Finding:
     version = ".".join(map(str, sys.version_info[:3]))
     return Finding("python", sys.version_info >= (3, 11), ERROR, version, "install Python 3.11 or newer")
+
+
+def _modal() -> Finding:
+    """Modal's SDK, found without importing it: that takes most of a second."""
+    if find_spec("modal"):
+        return Finding("modal", True, INFO, "the SDK is installed")
+    return Finding(
+        "modal", False, INFO, "not installed (agents at Modal)", 'pip install "mngr-agents[modal]"'
+    )
 
 
 def _host_dir(env: Mapping[str, str]) -> Finding:
