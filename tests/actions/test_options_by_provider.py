@@ -26,6 +26,7 @@ CAN = {
     "local": set(),
     "ssh": set(),
     "docker": {"image", "cpus", "memory", "offline", "snapshot", "idle_timeout", "lease", "timeout"},
+    "modal": {"image", "cpus", "memory", "offline", "snapshot", "lease", "timeout"},
     "box": {"offline"},
     "faulty": set(),
 }

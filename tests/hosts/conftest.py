@@ -2,7 +2,8 @@
 
 import pytest
 from tests.support.docker import engine
+from tests.support.modal.service import modal
 
 pytest.register_assert_rewrite("mngr.hosts.conformance")
 
-__all__ = ["engine"]
+__all__ = ["engine", "modal"]

@@ -1,4 +1,4 @@
-"""The bundled example on three machines and in containers: the provider is the only difference."""
+"""The bundled example on three machines, in containers and at Modal: the provider is the only difference."""
 
 import os
 import shutil
@@ -9,12 +9,13 @@ from pathlib import Path
 import msgspec
 import pytest
 from tests.support.docker import Engine, engine
+from tests.support.modal.service import Service, modal
 from tests.support.sshd import Machine, Machines, machines
 from tests.tmr.test_example import EXPECTED, Loop
 
 import mngr as package
 
-__all__ = ["engine", "machines"]
+__all__ = ["engine", "machines", "modal"]
 
 pytestmark = pytest.mark.slow
 
@@ -105,4 +106,31 @@ def test_the_pipeline_runs_unchanged_in_containers_and_sets_up_one(tmp_path: Pat
         assert (engine.containers(namespace), engine.docker(*kept).text) == ([], "")
     finally:
         engine.clear(namespace)
+        loop.world.end()
+
+
+@pytest.mark.accept("L1", "L2", "P9", "K13")
+def test_the_pipeline_runs_unchanged_at_modal_and_sets_up_one(tmp_path: Path, modal: Service) -> None:
+    loop, app, image = Loop(tmp_path), f"t{os.urandom(4).hex()}", tmp_path / "image"
+    _fill(image / _LIBRARY.lstrip("/"))
+    shutil.copytree(loop.plays, image / str(loop.plays).lstrip("/"))
+    modal.yard.registry["pantry:1"] = image
+    loop.env.update(modal.env)
+    loop.world.host_dir.mkdir(exist_ok=True)
+    settings = f'[providers.modal]\napp = "{app}"\nimage = "pantry:1"\n'
+    (loop.world.host_dir / "config.toml").write_text(settings)
+    try:
+        done = loop.run("--provider", "modal", *_WORDS, pytest_flags=_FEW)
+        assert done.code == 8, done
+        assert loop.sections() == _ENDS
+        hosts = modal.running(app)
+        assert len(hosts) == 2, "a host for each agent; copies are gone"
+        tools = {(host.root / "root/tool").read_text() for host in hosts}
+        assert len(tools) == 1, "both start from the host that was set up first"
+        modal.end(hosts[0])
+        assert loop.mngr("tmr", "delete", "r1", "--yes").code == 0
+        assert modal.left(app) == []
+    finally:
+        for sandbox in modal.running(app):
+            modal.end(sandbox)
         loop.world.end()

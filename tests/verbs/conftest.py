@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from mngr_box.provider import BoxProvider
 from tests.support.docker import Engine, engine
+from tests.support.modal.service import Service, modal
 from tests.support.needs import needs
 from tests.support.sshd import Machines, need_machines
 from tests.support.world import World
@@ -15,7 +16,7 @@ from tests.support.world import World
 from mngr.actions.manager import Manager
 from mngr.hosts.protocol import Pool, Provider
 
-__all__ = ["engine"]
+__all__ = ["engine", "modal"]
 
 
 class Place:
@@ -70,6 +71,14 @@ def _docker(request: pytest.FixtureRequest, world: World) -> Iterator[Place]:
 
 
 @contextmanager
+def _modal(request: pytest.FixtureRequest, world: World) -> Iterator[Place]:
+    started: Service = request.getfixturevalue("modal")
+    place = Place(world, started.provider(f"t{os.urandom(4).hex()}"))
+    yield place
+    _destroy_hosts(place)
+
+
+@contextmanager
 def _ssh(_: pytest.FixtureRequest, world: World) -> Iterator[Place]:
     need_machines()
     machines = Machines(world.folder)
@@ -87,8 +96,8 @@ def _destroy_hosts(place: Place) -> None:
 
 
 Open = Callable[[pytest.FixtureRequest, World], AbstractContextManager[Place]]
-PLACES: dict[str, Open] = {"here": _here, "box": _box, "docker": _docker, "ssh": _ssh}
-_SLOW = ("docker", "ssh")
+PLACES: dict[str, Open] = {"here": _here, "box": _box, "docker": _docker, "modal": _modal, "ssh": _ssh}
+_SLOW = ("docker", "modal", "ssh")
 
 
 @pytest.fixture(params=[pytest.param(name, marks=[pytest.mark.slow] * (name in _SLOW)) for name in PLACES])

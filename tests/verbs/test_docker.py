@@ -12,6 +12,7 @@ import msgspec
 import pytest
 from tests.support.docker import BARE, TINY, Engine, running
 from tests.support.world import PATIENCE_S, World
+from tests.verbs.asking import row, said
 
 import mngr
 from mngr.actions import rows
@@ -90,16 +91,6 @@ def lab(tmp_path: Path, engine: Engine) -> Iterator[Lab]:
     yield made
     engine.clear(made.namespace)
     made.world.end()
-
-
-def row(manager: mngr.Manager, name: str = "foo") -> mngr.Agent:
-    return next(agent for agent in mngr.list_agents(manager=manager).agents if agent.name == name)
-
-
-def said(manager: mngr.Manager, *argv: str, name: str = "foo") -> str:
-    heard: list[bytes] = []
-    assert mngr.exec_in(name, argv, on_output=lambda _, data: heard.append(data), manager=manager) == 0
-    return b"".join(heard).decode()
 
 
 @pytest.mark.accept("L1", "L4")
