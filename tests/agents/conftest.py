@@ -4,9 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.agents.desk import Desk
 from tests.agents.offline import home
-from tests.support.model import Model
 from tests.support.model.fixture import model
 from tests.support.world import World, remove_socket
 from tests.tmux.stage import is_alive
@@ -32,13 +30,6 @@ def host(tmp_path: Path) -> Iterator[LocalHost]:
     if pid:
         assert wait_until(lambda: not is_alive(int(pid)), 20)
     remove_socket(paths)
-
-
-@pytest.fixture
-def desk(tmp_path: Path, model: Model) -> Iterator[Desk]:
-    made = Desk(tmp_path, model)
-    yield made
-    made.world.end()
 
 
 @pytest.fixture

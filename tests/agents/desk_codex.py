@@ -8,7 +8,7 @@ from tests.agents.offline import codex_args, codex_env
 
 
 class CodexDesk(Desk):
-    """One test's world, in which agents are Codexes."""
+    """A desk whose agents are Codexes."""
 
     type = "codex"
 
@@ -20,7 +20,7 @@ class CodexDesk(Desk):
 
     def end(self) -> None:
         """Ends all that runs here; a server that is killed leaves its socket in a folder of its own."""
-        self.world.end()
+        super().end()
         for link in glob(f"{self.world.paths.agents}/*/codex/socket"):
             for path in (os.readlink(link), f"{os.readlink(link)}.lock"):
                 if os.path.exists(path):

@@ -9,7 +9,7 @@ PATIENCE_S = 240.0
 
 
 class OpenCodeDesk(Desk):
-    """One test's world, in which agents are OpenCodes."""
+    """A desk whose agents are OpenCodes."""
 
     type = "opencode"
     # It takes seconds of both cores to come up, and again for its first turn.

@@ -3,10 +3,11 @@
 import os
 import signal
 import threading
+from collections.abc import Iterator
 
 import msgspec
 import pytest
-from tests.agents.desk import PATIENCE_S, Desk
+from tests.agents.desk import PATIENCE_S, Desk, opened
 from tests.support.model import Fault, Reply
 
 import mngr
@@ -18,50 +19,56 @@ from mngr.process import wait_until
 pytestmark = [pytest.mark.slow, pytest.mark.accept("K14", "K7")]
 
 
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    with opened(Desk, tmp_path_factory.mktemp("claude")) as made:
+        yield made
+
+
+@pytest.fixture
+def desk(shared: Desk) -> Desk:
+    return shared.at_rest()
+
+
 def test_killed_in_the_middle_of_a_turn_it_is_done_and_can_go_on(desk: Desk) -> None:
     never = threading.Event()
     desk.model.add(Reply("never", until=never), match="take your time")
-    desk.create(message="remember the owl")
+    desk.send("remember the owl")
     desk.wait_turn()
     assert desk.send("take your time").status is Delivery.DELIVERED
     desk.wait(AgentState.RUNNING)
-    pid = int(desk.world.tmux("display-message", "-p", "-t", "=mngr-foo:", "#{pane_pid}").text)
-    os.kill(pid, signal.SIGKILL)
+    os.kill(desk.pid(), signal.SIGKILL)
     killed = desk.wait(AgentState.DONE)
     never.set()
     assert killed.signal == "SIGKILL"
     with pytest.raises(mngr.RefusedError, match="DONE"):
         desk.send("are you there?")
+    session = (desk.state_dir() / "claude/session").read_text().strip()
+    os.truncate(session, os.path.getsize(session) - 40)
     mngr.start("foo", manager=desk.manager)
     assert desk.send("who was it?").status is Delivery.DELIVERED
     desk.wait_turn()
     assert desk.said("user")[0] == "remember the owl"
     assert desk.said("user")[-1] == "who was it?"
+    assert "remember the owl" in str(desk.model.asked[-1].body["messages"])
+
+    mngr.stop("foo", manager=desk.manager)
+    os.truncate(session, 0)
+    assert mngr.transcript("foo", manager=desk.manager) == []
+    mngr.start("foo", manager=desk.manager)
+    assert desk.send("anew").status is Delivery.DELIVERED
+    desk.wait_turn()
+    assert desk.from_the_start().said("user") == ["anew"]
 
 
-def test_a_storm_of_refusals_is_waited_out(desk: Desk) -> None:
+def test_a_storm_of_refusals_is_waited_out_and_a_server_that_was_gone(desk: Desk) -> None:
     storm = (Fault(429, retry_after_s=1), Fault(529), Fault(500), Fault(cut_after=2))
     desk.model.add(Reply("after the storm", faults=storm), match="hello")
-    desk.create(message="hello")
+    desk.send("hello")
     desk.wait(AgentState.RUNNING)
     desk.wait_turn()
     assert desk.said("agent")[-1] == "after the storm"
     assert [asked.prompt for asked in desk.model.asked if asked.has_tools].count("hello") == 5
-
-
-def test_an_error_of_the_model_ends_the_turn_and_is_an_event(desk: Desk) -> None:
-    desk.model.add(Reply("", faults=(Fault(400),) * 20), match="hello")
-    desk.create(message="hello")
-    agent = desk.wait(AgentState.WAITING, WaitingReason.END_OF_TURN)
-    assert agent.why
-    assert wait_until(lambda: "api_error" in desk.kinds(), PATIENCE_S), desk.events()
-    assert next(event for event in desk.events() if event.kind == "api_error").data["error"]
-    assert desk.send("again").status is Delivery.DELIVERED
-
-
-def test_a_model_server_that_is_gone_and_comes_back_loses_nothing(desk: Desk) -> None:
-    desk.create(message="hello")
-    desk.wait_turn()
     desk.model.stop()
     assert desk.send("are you there?").status is Delivery.DELIVERED
     desk.wait(AgentState.RUNNING)
@@ -70,71 +77,65 @@ def test_a_model_server_that_is_gone_and_comes_back_loses_nothing(desk: Desk) ->
     assert desk.said("agent")[-1] == "You said: are you there?"
 
 
-def test_without_credentials_it_says_so_instead_of_hanging(desk: Desk) -> None:
-    del desk.keys["ANTHROPIC_API_KEY"]
-    desk.create()
+def test_an_error_of_the_model_ends_the_turn_and_is_an_event(desk: Desk) -> None:
+    desk.model.add(Reply("", faults=(Fault(400),) * 20), match="hello")
+    desk.send("hello")
+    assert wait_until(lambda: "api_error" in desk.kinds(), PATIENCE_S), desk.events()
+    assert next(event for event in desk.events() if event.kind == "api_error").data["error"]
     desk.wait(AgentState.WAITING, WaitingReason.END_OF_TURN)
-    assert "Not logged in" in desk.screen()
-    assert desk.send("hello?").status is Delivery.DELIVERED
-    assert wait_until(lambda: "api_error" in desk.kinds(), PATIENCE_S), f"{desk.events()}\n{desk.screen()}"
+    assert desk.send("again").status is Delivery.DELIVERED
+    desk.wait_turn()
+
+
+def test_without_credentials_it_says_so_instead_of_hanging(shared: Desk) -> None:
+    desk = shared.cleared()
+    key = desk.keys.pop("ANTHROPIC_API_KEY")
+    desk.create("bare")
+    desk.keys["ANTHROPIC_API_KEY"] = key
+    desk.wait(AgentState.WAITING, WaitingReason.END_OF_TURN, "bare")
+    assert "Not logged in" in desk.screen("bare")
+    assert desk.send("hello?", "bare").status is Delivery.DELIVERED
+    assert wait_until(lambda: "api_error" in desk.kinds("bare"), PATIENCE_S), desk.screen("bare")
     assert desk.model.prompts == []
 
 
 def test_behind_a_dialog_that_nobody_knows_it_is_unknown_and_the_screen_is_shown(desk: Desk) -> None:
-    agent = desk.create()
-    desk.wait(AgentState.WAITING, WaitingReason.END_OF_TURN)
     assert desk.send("/login").status is Delivery.DELIVERED
-    assert wait_until(lambda: "Select login method" in desk.screen(), PATIENCE_S), desk.screen()
+    assert desk.shows("Select login method"), desk.screen()
     receipt = desk.send("hello")
     assert (receipt.status, "Select login method" in receipt.why) == (Delivery.BLOCKED, True)
     assert desk.agent().state is AgentState.UNKNOWN
-    row = look_and_list(manager=desk.manager)[1][agent.id]
+    row = look_and_list(manager=desk.manager)[1][desk.agent().id]
     assert any("Select login method" in line for line in explain(row))
     assert desk.model.prompts == []
-    desk.world.tmux("send-keys", "-t", "=mngr-foo:", "Escape")
-    assert wait_until(lambda: "Select login method" not in desk.screen().splitlines()[-20:], PATIENCE_S)
+    desk.keys_typed("Escape")
+    assert wait_until(lambda: "Select login method" not in desk.screen(), PATIENCE_S), desk.screen()
     assert desk.send("hello again").status is Delivery.DELIVERED
+    desk.wait_turn()
 
 
-def test_a_trust_dialog_would_be_unknown_too(desk: Desk) -> None:
+def test_a_trust_dialog_would_be_unknown_too_until_somebody_answers(desk: Desk) -> None:
     """Its answer is given beforehand; taken away, the first screen is a dialog and no message gets through."""
-    agent = desk.create()
-    desk.wait(AgentState.WAITING, WaitingReason.END_OF_TURN)
     mngr.stop("foo", manager=desk.manager)
-    config = f"{desk.world.paths.agent(agent.id).dir}/claude/.claude.json"
-    with open(config, "rb") as file:
-        answers = msgspec.json.decode(file.read())
-    with open(config, "wb") as file:
-        file.write(msgspec.json.encode({**answers, "projects": {}}))
+    config = desk.state_dir() / "claude/.claude.json"
+    answers = msgspec.json.decode(config.read_bytes())
+    config.write_bytes(msgspec.json.encode({**answers, "projects": {}}))
     mngr.start("foo", manager=desk.manager)
     receipt = desk.send("hello")
     assert (receipt.status, "trust" in receipt.why) == (Delivery.BLOCKED, True)
     assert desk.agent().state is AgentState.UNKNOWN
+    desk.keys_typed("Enter")
+    desk.wait(AgentState.WAITING, WaitingReason.END_OF_TURN)
+    assert desk.send("hello").status is Delivery.DELIVERED
+    desk.wait_turn()
 
 
 def test_a_draft_that_somebody_typed_is_not_sent_along(desk: Desk) -> None:
-    desk.create()
-    desk.wait(AgentState.WAITING, WaitingReason.END_OF_TURN)
-    desk.world.tmux("send-keys", "-t", "=mngr-foo:", "half a thought")
-    assert wait_until(lambda: "half a thought" in desk.screen(), PATIENCE_S)
+    desk.keys_typed("half a thought")
+    assert desk.shows("half a thought")
     receipt = desk.send("hello")
     assert (receipt.status, "half a thought" in receipt.why) == (Delivery.BLOCKED, True)
-    desk.world.tmux("send-keys", "-t", "=mngr-foo:", "C-u")
+    desk.keys_typed("C-u")
     assert desk.send("hello").status is Delivery.DELIVERED
     desk.wait_turn()
     assert desk.said("user") == ["hello"]
-
-
-def test_a_lost_session_file_begins_a_new_conversation(desk: Desk) -> None:
-    agent = desk.create(message="hello")
-    desk.wait_turn()
-    mngr.stop("foo", manager=desk.manager)
-    home = f"{desk.world.paths.agent(agent.id).dir}/claude"
-    with open(f"{home}/session") as file:
-        os.truncate(file.read().strip(), 0)
-    assert mngr.transcript("foo", manager=desk.manager) == []
-    assert mngr.usage(manager=desk.manager).usage == ()
-    mngr.start("foo", manager=desk.manager)
-    assert desk.send("anew").status is Delivery.DELIVERED
-    desk.wait_turn()
-    assert desk.said("user") == ["anew"]

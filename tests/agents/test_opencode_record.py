@@ -19,6 +19,7 @@ from mngr.model.message import Spending, Turn
 pytestmark = pytest.mark.accept("K14")
 TYPE = OpenCodeType()
 SESSION = "ses_e1d1380b8ffeoDwS9JstP77X6Z"
+DATABASE = f"SQLite\0{SESSION}\0".encode()
 
 
 def line(**entry: Any) -> bytes:
@@ -41,7 +42,7 @@ def agent(host: LocalHost) -> AgentSpec:
 def record(agent: AgentSpec, host: LocalHost) -> Path:
     home = home_of(agent, host)
     host.write(f"{home}/session", f"{SESSION}\n".encode())
-    host.write(f"{home}/data/opencode/opencode.db", b"database")
+    host.write(f"{home}/data/opencode/opencode.db", DATABASE)
     return Path(home) / "record.jsonl"
 
 
@@ -95,6 +96,17 @@ def test_of_a_huge_record_only_the_end_is_read(agent: AgentSpec, host: LocalHost
     assert TYPE.usage(agent, host).output_tokens == 6
 
 
+@pytest.mark.parametrize("database", [b"", b"SQLite\0cut off before the conve"])
+def test_what_its_database_does_not_hold_is_not_gone_on_with(
+    agent: AgentSpec, host: LocalHost, database: bytes
+) -> None:
+    record(agent, host).write_bytes(said("user", "hello") + b"\n")
+    assert TYPE.resume_command(agent, host).argv[2:] == ("--session", SESSION)
+    host.write(f"{home_of(agent, host)}/data/opencode/opencode.db", database)
+    assert TYPE.resume_command(agent, host) == TYPE.command(agent, host)
+    assert list(TYPE.transcript(agent, host)) == []
+
+
 def test_an_agent_that_said_nothing_yet_has_an_empty_conversation(agent: AgentSpec, host: LocalHost) -> None:
     assert list(TYPE.transcript(agent, host)) == []
     assert TYPE.usage(agent, host).output_tokens == 0
@@ -111,5 +123,5 @@ def test_a_clone_has_the_conversation_and_not_its_cost(agent: AgentSpec, host: L
     with open(f"{home_of(clone, host)}/record.jsonl", "ab") as file:
         file.write(spent("p2", output=9) + b"\n")
     assert TYPE.usage(clone, host).output_tokens == 9
-    assert host.read(f"{home_of(clone, host)}/data/opencode/opencode.db") == b"database"
+    assert host.read(f"{home_of(clone, host)}/data/opencode/opencode.db") == DATABASE
     assert TYPE.resume_command(clone, host).argv[2:] == ("--session", SESSION)

@@ -61,7 +61,7 @@ class _Entry(Struct, frozen=True):
 
 
 def usage(
-    agents: Sequence[Agent | str] = (),
+    agents: Agent | str | Sequence[Agent | str] = (),
     *,
     by: str = "agent",
     since: float = 0.0,
@@ -74,7 +74,8 @@ def usage(
     """
     manager = default_manager(manager)
     check_way(by)
-    names = [agent if isinstance(agent, str) else agent.id for agent in agents]
+    wanted = [agents] if isinstance(agents, Agent | str) else agents
+    names = [agent if isinstance(agent, str) else agent.id for agent in wanted]
     found = resolve(manager, names, filter=filter, all=not names)
     for error in found.missing.values():
         raise error

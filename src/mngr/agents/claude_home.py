@@ -62,6 +62,8 @@ def launch_env(agent: AgentSpec, host: Host) -> dict[str, str]:
         "CLAUDE_CONFIG_DIR": home_of(agent, host),
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
         "DISABLE_AUTOUPDATER": "1",
+        # Every new config directory would clone it from the network otherwise.
+        "CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL": "1",
     }
     # Claude Code refuses to go unattended as root unless it is told that this is meant.
     return {**env, "IS_SANDBOX": "1"} if is_unattended(agent) else env

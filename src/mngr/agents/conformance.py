@@ -169,72 +169,6 @@ class AgentTypeConformance:
             assert (phase.state, phase.waiting_reason) == (outcome.state, outcome.reason)
             assert phase.why
 
-    def test_messages_are_taken_once_each_and_byte_for_byte(self, agent_type: AgentType, host: Host) -> None:
-        with running(agent_type, host, self.argv(host)) as agent:
-            for message in self.messages:
-                assert _is_good(agent_type.send(agent.pane, message))
-            for message in self.messages:
-                self._wait_taken(agent, message)
-            self._send_last(agent_type, agent)
-            assert [self.times_taken(agent, message) for message in self.messages] == [1] * len(self.messages)
-
-    def test_a_message_of_the_largest_size_is_taken(self, agent_type: AgentType, host: Host) -> None:
-        message = b"0123456789abcde\n" * (MESSAGE_LIMIT // 16)
-        with running(agent_type, host, self.argv(host)) as agent:
-            assert _is_good(agent_type.send(agent.pane, message))
-            self._wait_taken(agent, message)
-
-    def test_a_message_over_the_limit_is_refused(self, agent_type: AgentType, host: Host) -> None:
-        message = b"x" * (MESSAGE_LIMIT + 1)
-        with running(agent_type, host, self.argv(host)) as agent:
-            assert _refused(agent_type, agent, message)
-            self._send_last(agent_type, agent)
-            assert self.times_taken(agent, message) == 0
-
-    def test_hostile_bytes_arrive_exactly_or_are_refused_beforehand(
-        self, agent_type: AgentType, host: Host
-    ) -> None:
-        with running(agent_type, host, self.argv(host)) as agent:
-            expected = {
-                message: 0 if _refused(agent_type, agent, message) else 1 for message in HOSTILE_MESSAGES
-            }
-            self._send_last(agent_type, agent)
-            assert {message: self.times_taken(agent, message) for message in HOSTILE_MESSAGES} == expected
-
-    def test_a_dead_program_takes_nothing(self, agent_type: AgentType, host: Host) -> None:
-        with running(agent_type, host, self.argv(host)) as agent:
-            self._send_last(agent_type, agent)
-            kill(agent)
-            receipt = agent_type.send(agent.pane, b"too late")
-            assert receipt.status is Delivery.BLOCKED
-            assert receipt.why
-            assert self.times_taken(agent, b"too late") == 0
-
-    def test_a_session_that_is_gone_takes_nothing(self, agent_type: AgentType, host: Host) -> None:
-        with running(agent_type, host, self.argv(host)) as agent:
-            end(host, agent.spec)
-            assert agent_type.send(agent.pane, b"too late").status is Delivery.BLOCKED
-
-    def test_the_end_of_a_turn_is_seen(self, agent_type: AgentType, host: Host) -> None:
-        if not isinstance(agent_type, Transcribed):
-            return
-        with running(agent_type, host, self.argv(host)) as agent:
-            self._send_last(agent_type, agent, b"take a turn")
-            assert wait_until(lambda: _is_turn_over(agent_type, agent), PATIENCE_S), capture(agent.pane)
-
-    def test_what_it_used_is_the_sum_of_its_records(self, agent_type: AgentType, host: Host) -> None:
-        if not isinstance(agent_type, Metered):
-            return
-        with running(agent_type, host, self.argv(host)) as agent:
-            self._send_last(agent_type, agent, b"use some tokens")
-            assert wait_until(lambda: agent_type.usage(agent.spec, host).output_tokens, PATIENCE_S)
-            script = agent_type.usage_script(agent.spec, host.dir)
-            records = agent_type.read_usage(host.run(READ_AND_RUN, stdin=encode(script)).stdout)
-            used = agent_type.usage(agent.spec, host)
-            assert sum(record.output_tokens for record in records) == used.output_tokens
-            assert sum(record.input_tokens for record in records) == used.input_tokens
-            assert all(record.model and record.at > 0 for record in records)
-
     def test_usage_is_never_negative(self, agent_type: AgentType, host: Host) -> None:
         usage = agent_type.usage(new_spec(agent_type, host, self.argv(host)), host)
         assert (
@@ -243,25 +177,84 @@ class AgentTypeConformance:
         )
         assert usage.cost_usd is None or usage.cost_usd >= 0
 
-    def test_a_conversation_is_told_and_survives_a_restart_and_a_clone(
+    def test_one_agent_takes_messages_ends_turns_is_resumed_and_dies(
         self, agent_type: AgentType, host: Host
     ) -> None:
+        """All that needs a living program, on one of them: real ones take seconds to come up."""
+        with running(agent_type, host, self.argv(host)) as agent:
+            self.takes_each_message_once(agent_type, agent)
+            self.takes_or_refuses_hostile_bytes(agent_type, agent)
+            self.takes_the_largest_size_and_no_more(agent_type, agent)
+            self.is_seen_to_end_its_turn(agent_type, agent)
+            self.counts_what_it_used(agent_type, agent)
+            self.goes_on_with_its_conversation(agent_type, agent)
+            self.takes_nothing_when_it_is_dead(agent_type, agent)
+            end(host, agent.spec)
+            assert agent_type.send(agent.pane, b"too late").status is Delivery.BLOCKED, "its session is gone"
+
+    def takes_each_message_once(self, agent_type: AgentType, agent: Running) -> None:
+        for message in self.messages:
+            assert _is_good(agent_type.send(agent.pane, message))
+        for message in self.messages:
+            self._wait_taken(agent, message)
+        self._send_last(agent_type, agent, b"the last of many")
+        assert [self.times_taken(agent, message) for message in self.messages] == [1] * len(self.messages)
+
+    def takes_or_refuses_hostile_bytes(self, agent_type: AgentType, agent: Running) -> None:
+        expected = {message: 0 if _refused(agent_type, agent, message) else 1 for message in HOSTILE_MESSAGES}
+        self._send_last(agent_type, agent, b"after the hostile ones")
+        assert {message: self.times_taken(agent, message) for message in HOSTILE_MESSAGES} == expected
+
+    def takes_the_largest_size_and_no_more(self, agent_type: AgentType, agent: Running) -> None:
+        largest, larger = b"0123456789abcde\n" * (MESSAGE_LIMIT // 16), b"x" * (MESSAGE_LIMIT + 1)
+        assert _is_good(agent_type.send(agent.pane, largest))
+        self._wait_taken(agent, largest)
+        assert _refused(agent_type, agent, larger)
+        self._send_last(agent_type, agent, b"after the large one")
+        assert self.times_taken(agent, larger) == 0
+
+    def is_seen_to_end_its_turn(self, agent_type: AgentType, agent: Running) -> None:
         if not isinstance(agent_type, Transcribed):
             return
-        with running(agent_type, host, self.argv(host)) as agent:
-            self._send_last(agent_type, agent, b"remember this")
-            assert _told(agent_type, agent.spec, host, ["remember this"])
-            if not isinstance(agent_type, Resumable):
-                return
-            end(host, agent.spec)
-            start(agent_type, host, agent.spec, resume=True)
-            self._send_last(agent_type, agent, b"and this")
-            assert _told(agent_type, agent.spec, host, ["remember this", "and this"])
-            clone = new_spec(agent_type, host, agent.spec.argv)
-            agent_type.copy_conversation(agent.spec, clone, host)
-            assert _told(agent_type, clone, host, ["remember this", "and this"])
+        self._send_last(agent_type, agent, b"take a turn")
+        assert wait_until(lambda: _is_turn_over(agent_type, agent), PATIENCE_S), capture(agent.pane)
 
-    def _send_last(self, agent_type: AgentType, agent: Running, message: bytes = b"the last one") -> None:
+    def counts_what_it_used(self, agent_type: AgentType, agent: Running) -> None:
+        if not isinstance(agent_type, Metered):
+            return
+        assert wait_until(lambda: agent_type.usage(agent.spec, agent.host).output_tokens, PATIENCE_S)
+        script = agent_type.usage_script(agent.spec, agent.host.dir)
+        records = agent_type.read_usage(agent.host.run(READ_AND_RUN, stdin=encode(script)).stdout)
+        used = agent_type.usage(agent.spec, agent.host)
+        assert sum(record.output_tokens for record in records) == used.output_tokens
+        assert sum(record.input_tokens for record in records) == used.input_tokens
+        assert all(record.model and record.at > 0 for record in records)
+
+    def goes_on_with_its_conversation(self, agent_type: AgentType, agent: Running) -> None:
+        if not isinstance(agent_type, Transcribed):
+            return
+        self._send_last(agent_type, agent, b"remember this")
+        assert _told(agent_type, agent.spec, agent.host, "remember this"), capture(agent.pane)
+        if not isinstance(agent_type, Resumable):
+            return
+        said = _said(agent_type, agent.spec, agent.host)
+        end(agent.host, agent.spec)
+        start(agent_type, agent.host, agent.spec, resume=True)
+        self._send_last(agent_type, agent, b"and this")
+        assert _told(agent_type, agent.spec, agent.host, "and this"), capture(agent.pane)
+        assert _said(agent_type, agent.spec, agent.host) == [*said, "and this"]
+        clone = new_spec(agent_type, agent.host, agent.spec.argv)
+        agent_type.copy_conversation(agent.spec, clone, agent.host)
+        assert _said(agent_type, clone, agent.host) == [*said, "and this"]
+
+    def takes_nothing_when_it_is_dead(self, agent_type: AgentType, agent: Running) -> None:
+        kill(agent)
+        receipt = agent_type.send(agent.pane, b"too late")
+        assert receipt.status is Delivery.BLOCKED
+        assert receipt.why
+        assert self.times_taken(agent, b"too late") == 0
+
+    def _send_last(self, agent_type: AgentType, agent: Running, message: bytes) -> None:
         """What was sent before this has arrived when this has: a terminal keeps the order."""
         assert _is_good(agent_type.send(agent.pane, message))
         self._wait_taken(agent, message)
@@ -296,13 +289,13 @@ def _alive(folded: Folded) -> Evidence:
     return Evidence("agent-" + "0" * 32, folded=folded, alive=True, pane=pane)
 
 
-def _told(agent_type: Transcribed, spec: AgentSpec, host: Host, texts: list[str]) -> bool | None:
-    """Whether a person said these things, by the conversation, which a program may write a little later."""
+def _said(agent_type: Transcribed, spec: AgentSpec, host: Host) -> list[str]:
+    return [turn.text for turn in agent_type.transcript(spec, host) if turn.role == "user"]
 
-    def said() -> list[str]:
-        return [turn.text for turn in agent_type.transcript(spec, host) if turn.role == "user"]
 
-    return wait_until(lambda: said() == texts, PATIENCE_S)
+def _told(agent_type: Transcribed, spec: AgentSpec, host: Host, last: str) -> bool | None:
+    """Whether a person said this last, by the conversation, which a program may write a little later."""
+    return wait_until(lambda: _said(agent_type, spec, host)[-1:] == [last], PATIENCE_S)
 
 
 def _files(host: Host, but: str) -> list[str]:

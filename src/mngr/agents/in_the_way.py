@@ -20,7 +20,7 @@ def lines_of(screen: str) -> list[str]:
 
 def end_of(screen: str) -> str:
     """The end of a screen in one line, for a person who has to see what is in the way."""
-    return " | ".join(lines_of(screen)[-_LINES:])
+    return " | ".join(lines_of(screen)[-_LINES:]) or "(nothing is on it)"
 
 
 def tell_unknown(pane: AgentPane) -> None:

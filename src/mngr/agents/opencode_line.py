@@ -14,7 +14,9 @@ from mngr.tmux.pane import AgentPane
 from mngr.tmux.server import tmux_sh
 
 _COMES_UP_S, _ANSWER_S = 90, 60
-_TICK_S = 0.05
+# Another screen than its own that stays as it is for so long will not become its own by itself.
+_STUCK_S = 10
+_TICK_S, _LOOK_S = 0.05, 0.2
 _GONE, _NOT_UP, _NOT_TAKEN, _NO_ANSWER = 81, 85, 86, 87
 
 
@@ -38,17 +40,21 @@ class Answer(Struct, frozen=True):
 
 
 def see(pane: AgentPane) -> Seen:
-    """Waits until its plugin and its screen are there; then one look at what it asks."""
-    home, n = quote(f"{pane.agent.dir}/opencode"), int(_COMES_UP_S / _TICK_S)
-    titles = "|".join(f"{quote(title)}*" for title in TITLES)
+    """Waits until its plugin and its screen are there, or another one that does not change; then looks what it asks."""
+    home, titles = quote(f"{pane.agent.dir}/opencode"), "|".join(f"'0 '{quote(title)}*" for title in TITLES)
     script = f"""\
-n=0
-until [ -e {home}/ready ] && case $({_ask(pane, "#{pane_title}")}) in {titles}) true ;; *) false ;; esac; do
-  [ "$({_ask(pane, "#{pane_dead}")})" = 0 ] || exit {_GONE}
-  [ "$n" -lt {n} ] || exit {_NOT_UP}
-  n=$((n + 1)); sleep {_TICK_S}
+n=0 same=0 before=
+while :; do
+  seen=$({_ask(pane, "#{pane_dead} #{pane_title}")})
+  case $seen in
+    {titles}) [ ! -e {home}/ready ] || break; screen= ;;
+    '0 '*) screen=$({tmux_sh(pane.paths)} capture-pane -p -t {quote(pane.target)} 2>/dev/null </dev/null) ;;
+    *) exit {_GONE} ;;
+  esac
+  [ -n "$screen" ] && [ "$screen" = "$before" ] || same=0
+  [ "$n" -lt {int(_COMES_UP_S / _LOOK_S)} ] && [ "$same" -lt {int(_STUCK_S / _LOOK_S)} ] || exit {_NOT_UP}
+  before=$screen same=$((same + 1)) n=$((n + 1)); sleep {_LOOK_S}
 done
-[ "$({_ask(pane, "#{pane_dead}")})" = 0 ] || exit {_GONE}
 for file in {home}/asked/*.json; do
   [ ! -e "$file" ] || {{ cat "$file"; echo; }}
 done

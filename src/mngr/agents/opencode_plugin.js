@@ -8,6 +8,7 @@ const HOST = process.env.MNGR_HOST_DIR ?? ""
 const HOME = path.join(STATE, "opencode")
 const DATABASE = path.join(HOME, "data/opencode/opencode.db")
 const TEXT_LIMIT = 64 * 1024
+const EVIDENCE_MS = 20000
 const ABORTED = "MessageAbortedError"
 const JSON_HEADERS = { "content-type": "application/json" }
 
@@ -48,6 +49,7 @@ class Watch {
   roles = new Map()
   recorded = new Set()
   ending = {}
+  expected = {}
 
   hear(event) {
     const hear = this[event.type]
@@ -58,11 +60,21 @@ class Watch {
     if (this.helpers.has(session)) return
     this.session = session
     put(own("session"), `${session}\n`)
-    const text = parts.filter((part) => part.type === "text" && !part.synthetic).map((part) => part.text)
-    this.record(message.id, { type: "turn", role: "user", text: text.join("\n"), session })
+    const texts = parts.filter((part) => part.type === "text" && !part.synthetic).map((part) => part.text)
+    const text = texts.join("\n")
+    this.record(message.id, { type: "turn", role: "user", text, session })
     this.busy.add(session)
     this.ending = {}
     say("prompt_submitted", { message: message.id })
+    if (this.expected.session === session && this.expected.text === text) this.expected.settle({ ok: true })
+  }
+
+  // What becomes of a text that is handed over: it is in the conversation, or there was an error instead.
+  expect(session, text, isBusy) {
+    return new Promise((settle) => {
+      this.expected = { session, text, isBusy, settle }
+      setTimeout(settle, EVIDENCE_MS, { silent: true })
+    })
   }
 
   record(key, entry) {
@@ -98,9 +110,11 @@ class Watch {
 
   "session.error"({ sessionID, error }) {
     if (this.helpers.has(sessionID) || error?.name === ABORTED) return
-    const text = String(error?.data?.message ?? error?.name).slice(0, 300)
+    const text = String(error?.data?.message ?? error?.name).split("\n")[0].slice(0, 300)
     say("api_error", { error: text })
     this.broken(sessionID, "api_error", `failed: ${text}`)
+    // That of a busy one may be about the turn that it is in.
+    if (this.expected.session === sessionID && !this.expected.isBusy) this.expected.settle({ error: text })
   }
 
   broken(session, reason, text) {
@@ -188,8 +202,9 @@ class Desk {
     const session = await this.current()
     const isBusy = this.watch.busy.has(session)
     const body = { parts: [{ type: "text", text }], ...rest.options }
+    const told = this.watch.expect(session, text, isBusy)
     const done = await this.client.session.promptAsync({ path: { id: session }, body })
-    return { ...result(done), busy: isBusy }
+    return { ...(done.error ? result(done) : await told), busy: isBusy }
   }
 
   async current() {

@@ -23,8 +23,11 @@ def session_id(agent: AgentSpec, host: Host) -> str:
         name = host.read(f"{home_of(agent, host)}/session").decode(errors="replace").strip()
     except FileNotFoundError:
         return ""
+    if not name.startswith("ses_"):
+        return ""
+    # OpenCode ends at once when it is to go on with what its database, lost or damaged, does not hold.
     database = f"{home_of(agent, host)}/data/opencode/opencode.db"
-    return name if name.startswith("ses_") and host.run(("test", "-s", database)).code == 0 else ""
+    return name if host.run(("grep", "-qsaF", "--", name, database, f"{database}-wal")).code == 0 else ""
 
 
 def turns(agent: AgentSpec, host: Host) -> list[Turn]:

@@ -11,6 +11,11 @@ from mngr.errors import TimedOutError, UnreachableError
 from mngr.model.message import Delivery, Receipt
 from mngr.tmux.pane import AgentPane, capture, check_size
 
+_NO_LOGIN = "No providers are available"
+_ADVICE = (
+    "; give it the key of a provider by name (--pass-env), or the file of a login in MNGR_OPENCODE_CREDENTIALS"
+)
+
 
 def send(pane: AgentPane, message: bytes) -> Receipt:
     """Hands over one message, or the answer to what it asks, whatever characters it holds."""
@@ -47,8 +52,10 @@ def _judge(answer: Answer, why: str) -> Receipt:
         return _blocked("its plugin does not take it")
     if answer.taken is None or not answer.told:
         return Receipt(Delivery.UNKNOWN, "its plugin took it and has not said what became of it", now)
+    if answer.told.get("silent"):
+        return Receipt(Delivery.UNKNOWN, "it took the message, which is not in its conversation yet", now)
     if answer.error:
-        return Receipt(Delivery.BLOCKED, f"nothing was sent: it said: {answer.error}", now)
+        return _blocked(f"it said: {answer.error}{_ADVICE if _NO_LOGIN in answer.error else ''}")
     if answer.told.get("busy"):
         return Receipt(Delivery.QUEUED, "it is busy and has it in its conversation, to be read next", now)
     return Receipt(Delivery.DELIVERED, why, now)

@@ -64,6 +64,13 @@ class Model:
         told = tuple(Reply(reply) if isinstance(reply, str) else reply for reply in replies)
         self.scripts.insert(0, Script(told, match, system))
 
+    def forget(self) -> None:
+        """As new, on the same port: no script, nothing asked, and it answers."""
+        self.scripts.clear()
+        self.asked.clear()
+        if not self._server:
+            self.start()
+
     @property
     def prompts(self) -> list[str]:
         """What people said, once each time a turn began with it."""
