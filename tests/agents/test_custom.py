@@ -1,6 +1,9 @@
 """Agent types from config."""
 
+import re
+import tomllib
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +19,7 @@ from mngr.hosts.local import LocalHost
 from mngr.model.message import Delivery
 from mngr.process import wait_until
 
+DOCUMENT = Path(__file__).parents[2] / "docs/agents.md"
 PARENTS: dict[str, Callable[[], AgentType]] = {"command": CommandType, "scripted": ScriptedType}
 
 
@@ -83,3 +87,17 @@ def test_without_any_word_it_says_what_is_missing(host: LocalHost) -> None:
     kind = made()
     with pytest.raises(UsageError, match="no command"):
         kind.command(new_spec(kind, host, ()), host)
+
+
+@pytest.mark.accept("K14")
+def test_the_five_lines_of_the_documentation_are_a_type(host: LocalHost) -> None:
+    (lines,) = re.findall(r"^```toml\n(\[agent_types.*?)```", DOCUMENT.read_text(), re.DOTALL | re.MULTILINE)
+    ((name, table),) = tomllib.loads(lines)["agent_types"].items()
+    kind = custom_type(name, table, lambda parent: {"claude": ClaudeType()}[parent])
+    command = kind.command(new_spec(kind, host, ("--verbose",)), host)
+    assert len(lines.splitlines()) == 5
+    assert command.argv[-5:] == (*table["args"], "--verbose")
+    assert command.env["BASH_DEFAULT_TIMEOUT_MS"] == "60000"
+    assert isinstance(kind, Transcribed)
+    assert isinstance(kind, Resumable)
+    assert isinstance(kind, Metered)

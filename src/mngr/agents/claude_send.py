@@ -16,7 +16,8 @@ from mngr.store.script import READ_AND_RUN, append, encode, quote, ring
 from mngr.tmux.pane import AgentPane, AroundPaste, Pasted, check_size, paste
 from mngr.tmux.server import tmux_sh
 
-_EVIDENCE_S = 8.0
+# A command of its own may leave no trace at all, so it is not worth a long wait.
+_EVIDENCE_S, _COMMAND_S = 8.0, 2.0
 _TICK_S = 0.05
 _PRESSES = 4
 _TRIES = 5
@@ -72,6 +73,7 @@ def _around(pane: AgentPane, seen: Glance, text: str) -> AroundPaste:
     said = "|".join(map(sum_of, readings(text)))
     # A question that was asked long ago and is not on the screen any more is no reason to wait.
     asks = "true" if seen.says_it_asks else "! mngr_asks"
+    ticks = int((_COMMAND_S if text.startswith("/") else _EVIDENCE_S) / _TICK_S)
     before = f"""\
 {_functions(pane)}
 mngr_asks() {{ tail -c 4096 {log} | grep -E '"kind":"({KINDS})"' | tail -n 1 | grep -q {NEEDS_INPUT}; }}
@@ -90,7 +92,7 @@ until mngr_taken; do
     [ "$pressed" -gt 0 ] || mngr_text >{_shown(pane)}
     mngr_press '\r'; pressed=$((pressed + 1))
   fi
-  [ "$n" -lt {int(_EVIDENCE_S / _TICK_S)} ] && [ "$(mngr_dead)" = 0 ] || break
+  [ "$n" -lt {ticks} ] && [ "$(mngr_dead)" = 0 ] || break
   n=$((n + 1)); sleep {_TICK_S}
 done
 mngr_taken && mngr_clear 6
