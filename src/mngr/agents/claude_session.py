@@ -1,12 +1,12 @@
 """Claude Code's session files: the conversation and what each answer cost. Only the end of a large one is read."""
 
 from collections.abc import Iterable, Iterator
-from datetime import datetime
 from typing import Any
 
 import msgspec
 
 from mngr.agents.claude_home import home_of
+from mngr.agents.jsonl import count, inner, read_tail, seconds, table
 from mngr.agents.prices import total
 from mngr.hosts.protocol import Host
 from mngr.model.agent import AgentSpec
@@ -40,22 +40,17 @@ def turns(agent: AgentSpec, host: Host) -> list[Turn]:
     path = session_file(agent, host)
     if not path:
         return []
-    script = f"wc -c <{quote(path)}; tail -c {TRANSCRIPT_LIMIT} {quote(path)} | tr -d '\\000'"
-    size, _, tail = host.run(("sh", "-c", script, "mngr-transcript")).stdout.partition(b"\n")
-    lines = tail.split(b"\n")
-    left_out = int(size or 0) - TRANSCRIPT_LIMIT
-    if left_out <= 0:
-        return list(read_turns(lines))
-    note = Turn("tool", f"(the first {left_out >> 20} MB of the conversation are left out)")
-    return [note, *read_turns(lines[1:])]
+    tail = read_tail(host, path, TRANSCRIPT_LIMIT)
+    note = Turn("tool", f"(the first {tail.left_out >> 20} MB of the conversation are left out)")
+    return [*([note] if tail.left_out else []), *read_turns(tail.lines)]
 
 
 def read_turns(lines: Iterable[bytes]) -> Iterator[Turn]:
     """What was said, by whom; torn and foreign lines are passed over."""
-    for entry in _in_order([_decode(line) for line in lines]):
+    for entry in _in_order([table(line) for line in lines]):
         if entry.get("isMeta") or entry.get("isSidechain"):
             continue
-        at = _seconds(entry.get("timestamp"))
+        at = seconds(entry.get("timestamp"))
         attached = entry.get("attachment")
         if entry.get("type") in ("user", "assistant"):
             message = entry.get("message")
@@ -103,50 +98,30 @@ def read_spendings(output: bytes) -> list[Spending]:
     """A record per answer of the model: several lines may tell of one, and the last has its final count."""
     found: dict[str, Spending] = {}
     for line in output.split(b"\n"):
-        entry = _decode(line)
+        entry = table(line)
         message = entry.get("message")
         if entry.get("type") != "assistant" or not isinstance(message, dict):
             continue
         usage, model = message.get("usage"), str(message.get("model", ""))
         if isinstance(usage, dict) and not model.startswith("<"):
             found[str(message.get("id") or len(found))] = _spending(
-                model, usage, _seconds(entry.get("timestamp"))
+                model, usage, seconds(entry.get("timestamp"))
             )
     return list(found.values())
 
 
 def _spending(model: str, usage: dict[str, Any], at: float) -> Spending:
-    written, detail = _count(usage, "cache_creation_input_tokens"), usage.get("cache_creation")
-    for_an_hour = _count(detail, "ephemeral_1h_input_tokens") if isinstance(detail, dict) else 0
+    written = count(usage, "cache_creation_input_tokens")
+    for_an_hour = count(inner(usage, "cache_creation"), "ephemeral_1h_input_tokens")
     return Spending(
         at=at,
         model=model,
-        input_tokens=_count(usage, "input_tokens"),
-        output_tokens=_count(usage, "output_tokens"),
-        cache_read_tokens=_count(usage, "cache_read_input_tokens"),
+        input_tokens=count(usage, "input_tokens"),
+        output_tokens=count(usage, "output_tokens"),
+        cache_read_tokens=count(usage, "cache_read_input_tokens"),
         cache_write_tokens=max(0, written - for_an_hour),
         cache_write_1h_tokens=for_an_hour,
     )
-
-
-def _count(table: dict[str, Any], name: str) -> int:
-    value = table.get(name)
-    return value if isinstance(value, int) and value > 0 else 0
-
-
-def _decode(line: bytes) -> dict[str, Any]:
-    try:
-        found = msgspec.json.decode(line)
-    except (msgspec.DecodeError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
-def _seconds(timestamp: Any) -> float:
-    try:
-        return datetime.fromisoformat(str(timestamp)).timestamp()
-    except ValueError:
-        return 0.0
 
 
 def _in_order(entries: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:

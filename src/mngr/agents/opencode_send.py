@@ -12,9 +12,7 @@ from mngr.model.message import Delivery, Receipt
 from mngr.tmux.pane import AgentPane, capture, check_size
 
 _NO_LOGIN = "No providers are available"
-_ADVICE = (
-    "; give it the key of a provider by name (--pass-env), or the file of a login in MNGR_OPENCODE_CREDENTIALS"
-)
+_ADVICE = "; give it the key of a provider by name (--pass-env), or the file of a login in MNGR_OPENCODE_CREDENTIALS"
 
 
 def send(pane: AgentPane, message: bytes) -> Receipt:
