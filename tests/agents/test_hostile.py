@@ -27,7 +27,7 @@ from mngr.tmux.server import tmux
 
 pytestmark = pytest.mark.accept("K8")
 
-SENDERS, EACH = 8, 125
+SENDERS, EACH = 20, 50
 REFUSED = (
     "escape \x1b[31m red",
     "paste ends \x1b[201~ here",
@@ -103,13 +103,18 @@ class Sender(threading.Thread):
         except RefusedError:
             self.receipts[text] = None
         if self.receipts[text] is Delivery.BLOCKED:
-            wait_until(lambda: glance(agent.pane).is_settled and not glance(agent.pane).asks, 20)
+            wait_until(lambda: is_free(agent), 20, every_s=0.2)
 
     def settle(self, agent: Running) -> None:
         """What is on its way has arrived when the ledger stays as it is."""
         seen, since = ledger(agent), time.monotonic()
         wait_until(lambda: ledger(agent) == seen and time.monotonic() - since > 2, 20)
         self.ledger = ledger(agent)
+
+
+def is_free(agent: Running) -> bool:
+    seen = glance(agent.pane)
+    return seen.is_settled and not seen.asks
 
 
 def wrong(sender: Sender) -> list[str]:

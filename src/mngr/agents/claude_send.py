@@ -22,6 +22,7 @@ _TICK_S = 0.05
 _PRESSES = 4
 _TRIES = 5
 _KILL_TO_END, _KILL_TO_START = "\x0b", "\x15"
+_CURSOR, _DIM = "\x01", "\x02"
 _CHANGED = "mngr-changed"
 
 
@@ -70,68 +71,88 @@ def _try(pane: AgentPane, text: str) -> Receipt | None:
 def _around(pane: AgentPane, seen: Glance, text: str) -> AroundPaste:
     """Looks for the prompt to show the text, presses Enter, and again while it still does, until it said so."""
     log, session = quote(pane.agent.events), quote(seen.session_file or "/dev/null")
-    said = "|".join(map(sum_of, readings(text)))
+    said = "|".join(f"""*'"cksum":"{sum_of(reading)}"'*""" for reading in readings(text))
     # A question that was asked long ago and is not on the screen any more is no reason to wait.
     asks = "true" if seen.says_it_asks else "! mngr_asks"
     ticks = int((_COMMAND_S if text.startswith("/") else _EVIDENCE_S) / _TICK_S)
     before = f"""\
 {_functions(pane)}
 mngr_asks() {{ tail -c 4096 {log} | grep -E '"kind":"({KINDS})"' | tail -n 1 | grep -q {NEEDS_INPUT}; }}
-mngr_said() {{ tail -c +$((from + 1)) {log} | grep -E '"cksum":"({said})"'; }}
 mngr_queued() {{ tail -c +$((read + 1)) {session} 2>/dev/null | grep '"operation":"enqueue"'; }}
-mngr_taken() {{ mngr_said >/dev/null || mngr_queued >/dev/null; }}
-[ "$(mngr_prompt)" = empty ] && {asks} || {{ echo {_CHANGED} >&2; mngr_drop; exit 1; }}
-from=$(wc -c <{log}) read=$(wc -c 2>/dev/null <{session} || echo 0)
+mngr_hear() {{
+  while IFS= read -r one <&7; do
+    case $part$one in {said}) said=$part$one ;; esac
+    part=
+  done
+  part=$part$one
+}}
+mngr_taken() {{ mngr_hear; [ -n "$said" ] || {{ [ $((n % 4)) -eq 0 ] && mngr_queued >/dev/null; }}; }}
+mngr_look; [ "$is" = empty ] && {asks} || {{ echo {_CHANGED} >&2; mngr_drop; exit 1; }}
+said= part= read=$(wc -c 2>/dev/null <{session} || echo 0)
+exec 7<{log}; cat <&7 >/dev/null
 """
     after = f"""\
 n=0 pressed=0
 until mngr_typed || [ "$n" -ge {int(2 / _TICK_S)} ]; do n=$((n + 1)); sleep {_TICK_S}; done
 n=0
 until mngr_taken; do
-  if [ $((n % 10)) -eq 0 ] && [ "$pressed" -lt {_PRESSES} ] && mngr_typed; then
-    [ "$pressed" -gt 0 ] || mngr_text >{_shown(pane)}
-    mngr_press '\r'; pressed=$((pressed + 1))
+  if [ $((n % 10)) -eq 0 ]; then
+    [ "$n" -lt {ticks} ] && [ "$(mngr_dead)" = 0 ] || break
+    if [ "$pressed" -lt {_PRESSES} ] && mngr_typed; then
+      [ "$pressed" -gt 0 ] || printf '%s\\n' "$text" >{_shown(pane)}
+      mngr_press '\r'; pressed=$((pressed + 1))
+    fi
   fi
-  [ "$n" -lt {ticks} ] && [ "$(mngr_dead)" = 0 ] || break
   n=$((n + 1)); sleep {_TICK_S}
 done
-mngr_taken && mngr_clear 6
+n=0; mngr_taken && mngr_clear 6
 echo "dead $(mngr_dead)"
 mngr_typed && echo typed
-mngr_said | sed 's/^/said /'
+[ -z "$said" ] || echo said
 mngr_queued | sed 's/^/queued /'
 """
     return AroundPaste(before, after, timeout_s=_EVIDENCE_S + 30)
 
 
 def _functions(pane: AgentPane) -> str:
-    """Shell functions that look at the prompt and press keys.
+    """Shell functions that look at the prompt and press keys. A look starts one process: there are many.
 
+    `mngr_look` says whether the prompt `is` there, and empty, typed into, or back with a text that was taken.
     Now and then a text that was taken comes back into the prompt, with the cursor before it: Enter would send it
     once more. `mngr_clear` removes it, and nothing that anybody else typed.
     """
-    tmux, target = tmux_sh(pane.paths), quote(pane.target)
-    prompt = f"grep {quote(PROMPT)} | tail -n 1"
-    cursor, dim = "\x01", "\x02"
-    styles = "".join((f"s/\x1b\\[7m/{cursor}/g;", f"s/\x1b\\[0*;*2m/{dim}/g;", "s/\x1b\\[[0-9;]*m//g"))
-    first, hint = quote(PROMPT + cursor), quote(dim)
+    tmux, target, sign = tmux_sh(pane.paths), quote(pane.target), quote(PROMPT)
+    escape, cursor, dim = quote("\x1b["), quote(_CURSOR), quote(_DIM)
     return f"""\
 LC_ALL=C; export LC_ALL
-mngr_text() {{ {tmux} capture-pane -p -t {target} 2>/dev/null </dev/null | {prompt}; }}
-mngr_prompt() {{
-  case $({tmux} capture-pane -p -e -t {target} 2>/dev/null </dev/null | {prompt} | sed {quote(styles)}) in
-    '') echo none ;;
-    *{first}|*{first}' '*|*{first}?{hint}*) echo empty ;;
-    *{first}*) echo back ;;
-    *) echo typed ;;
+mngr_look() {{
+  is=none last= line= IFS='
+'; set -f
+  for one in $({tmux} capture-pane -p -e -t {target} 2>/dev/null </dev/null); do
+    case $one in *{sign}*) last=$one ;; esac
+  done
+  unset IFS; set +f
+  [ -n "$last" ] || return 0
+  rest=${{last##*{sign}}} text={sign}
+  while :; do
+    case $rest in *{escape}*) ;; *) line=$line$rest text=$text$rest; break ;; esac
+    line=$line${{rest%%{escape}*}} text=$text${{rest%%{escape}*}} rest=${{rest#*{escape}}}
+    case ${{rest%%m*}} in 7) line=$line{cursor} ;; 2|02|';2'|'0;2') line=$line{dim} ;; esac
+    rest=${{rest#*m}}
+  done
+  while :; do case $text in *' ') text=${{text% }} ;; *) break ;; esac; done
+  case $line in
+    {cursor}|{cursor}' '*|{cursor}?{dim}*) is=empty ;;
+    {cursor}*) is=back ;;
+    *) is=typed ;;
   esac
 }}
-mngr_typed() {{ [ "$(mngr_prompt)" = typed ]; }}
+mngr_typed() {{ mngr_look; [ "$is" = typed ]; }}
 mngr_press() {{ {tmux} set-buffer -b mngr-key "$1" \\; paste-buffer -d -r -b mngr-key -t {target} 9>&- </dev/null; }}
 mngr_clear() {{
   shown= n=0
   {{ read -r shown <{_shown(pane)}; }} 2>/dev/null
-  while [ "$(mngr_prompt)" != empty ] && [ "$(mngr_text)" = "${{shown:-none}}" ] && [ "$n" -lt 60 ]; do
+  while mngr_look; [ "$is" != empty ] && [ "$text" = "${{shown:-none}}" ] && [ "$n" -lt 60 ]; do
     n=$((n + 1)); [ "$n" -lt "$1" ] || mngr_press '{_KILL_TO_END}{_KILL_TO_START}'
     sleep {_TICK_S}
   done
@@ -141,9 +162,7 @@ mngr_clear() {{
 
 def _clear(pane: AgentPane) -> bool:
     """Whether what stood in the prompt was a message of ours that had been taken, and is gone now."""
-    look = AroundPaste(
-        before=_functions(pane), after='mngr_clear 0\n[ "$(mngr_prompt)" = empty ] && echo clear'
-    )
+    look = AroundPaste(before=_functions(pane), after='mngr_clear 0\n[ "$is" = empty ] && echo clear')
     return paste(pane, b"", enter=False, around=look).output.endswith(b"clear\n")
 
 
