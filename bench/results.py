@@ -130,6 +130,19 @@ class Remote(Struct, frozen=True):
     """From an agent's end to our knowing of it, at the most."""
 
 
+class Claudes(Struct, frozen=True):
+    """Real Claude Codes, in seconds; the last two are the longest of several messages to an idle one."""
+
+    agents: int
+    list_commands_s: float
+    """`list` with as many plain commands."""
+    list_s: float
+    confirmed_s: float
+    """From its prompt hook to our receipt."""
+    ended_s: float
+    """From its end of turn to our knowing of it."""
+
+
 class Machine(Struct, frozen=True):
     """Where it ran; nothing that names the place."""
 
@@ -155,6 +168,7 @@ class Results(Struct, frozen=True):
     execs: int | None = None
     """How many times a creation in a container enters it."""
     remote: Remote | None = None
+    claudes: Claudes | None = None
     notices: tuple[str, ...] = ()
 
     def seconds(self, row: str, contender: str) -> float | None:

@@ -11,6 +11,7 @@ from typing import NoReturn
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
+from bench.claude import NoClaudeError, measure_claudes
 from bench.contest import Contest, Options
 from bench.docker import measure as measure_containers
 from bench.docker import why_not as why_no_containers
@@ -21,7 +22,7 @@ from bench.page import NoPageError, measure_pages
 from bench.peer import NoPeerError, install
 from bench.pipeline import measure_idle, measure_makespan, measure_simulation
 from bench.remote import NoSshdError, measure_remote
-from bench.results import Page, Remote, Results
+from bench.results import Claudes, Page, Remote, Results
 from bench.stage import workshop
 from bench.table import render
 
@@ -52,6 +53,7 @@ def main(words: list[str]) -> int:
             lacking = "containers were left out of this run" if asked.quick else why_no_containers()
             contained, execs = ({}, None) if lacking else measure_containers(root, options.reps)
             remote, remote_notices = _remote(root, options.reps)
+            claudes, claude_notices = (None, []) if asked.quick else _claudes(root, options.reps)
             pages, page_notices = _pages(root, (10,) if asked.quick else (10, 100, 1000))
     except KeyboardInterrupt:
         print("bench: interrupted, nothing is left", file=sys.stderr)
@@ -68,11 +70,13 @@ def main(words: list[str]) -> int:
         idle=idle,
         execs=execs,
         remote=remote,
+        claudes=claudes,
         notices=(
             *notices,
             *([lacking] if lacking else []),
             *contest.notices,
             *remote_notices,
+            *claude_notices,
             *page_notices,
         ),
     )
@@ -125,6 +129,14 @@ def _remote(root: str, reps: int) -> tuple[Remote | None, list[str]]:
     try:
         return measure_remote(root, reps), []
     except NoSshdError as error:
+        return None, [str(error)]
+
+
+def _claudes(root: str, reps: int) -> tuple[Claudes | None, list[str]]:
+    """What real coding agents cost, or why that was not measured."""
+    try:
+        return measure_claudes(root, reps), []
+    except NoClaudeError as error:
         return None, [str(error)]
 
 

@@ -109,6 +109,13 @@ def _costs(results: Results) -> str:
         )
     if results.execs is not None:
         lines.append(f"- A creation in a container runs {results.execs} commands in it.")
+    if results.claudes:
+        found = results.claudes
+        lines.append(
+            f"- `list` with {found.agents} living Claude Codes: {_time(found.list_s)}; with as many plain commands: "
+            f"{_time(found.list_commands_s)}. A message to one is confirmed at most {_time(found.confirmed_s)} after "
+            f"its hook, its end of turn is seen at most {_time(found.ended_s)} later."
+        )
     return "\n".join(lines)
 
 

@@ -45,6 +45,7 @@ def verdicts(results: Results) -> list[Verdict]:
         *_s8(results),
         *_remote(results),
         *_containers(results),
+        *_claudes(results),
     ]
 
 
@@ -146,6 +147,19 @@ def _remote(results: Results) -> Iterator[Verdict]:
     yield _at_most("E", "`list` of 10 hosts ≤ 4 x one, without latency", near, 4)
     noticed = found.noticed_s if found else None
     yield _at_most("E", "a finished agent is noticed within 2 s over ssh (S6)", noticed, 2, "{:.2f} s")
+
+
+def _claudes(results: Results) -> Iterator[Verdict]:
+    """Real coding agents; a measurement of the same thing twice differs by a few percent."""
+    found = results.claudes
+    ratio = found.list_s / found.list_commands_s if found else None
+    yield _at_most(
+        "D", "`list` with 20 Claude Codes costs what 20 plain commands cost", ratio, 1.2, "{:.2f} x"
+    )
+    confirmed = found.confirmed_s if found else None
+    yield _at_most("D", "a message is confirmed within 1 s of Claude Code's hook", confirmed, 1, "{:.2f} s")
+    ended = found.ended_s if found else None
+    yield _at_most("D", "the end of a turn of Claude Code is seen within 1 s", ended, 1, "{:.2f} s")
 
 
 def _at_most(line: str, promise: str, found: float | None, limit: float, form: str = "{:.1f} x") -> Verdict:

@@ -17,6 +17,7 @@ from bench.results import (
     OURS,
     PEER,
     START,
+    Claudes,
     Idle,
     Integrated,
     Machine,
@@ -106,6 +107,16 @@ def test_machines_by_ssh_are_judged_by_ratios_and_by_how_soon_an_end_is_noticed(
         ]
         assert judged == [met] * 4
         assert "10 hosts x 10 agents" in render(results)
+
+
+@pytest.mark.accept("K14")
+def test_real_coding_agents_are_judged_beside_plain_commands() -> None:
+    good, bad = Claudes(20, 0.070, 0.080, 0.5, 0.4), Claudes(20, 0.070, 0.090, 1.5, 1.4)
+    for claudes, met in ((good, True), (bad, False)):
+        results = Results(MACHINE, {}, claudes=claudes)
+        assert [one.met for one in verdicts(results) if "Claude Code" in one.promise] == [met] * 3
+        assert "with 20 living Claude Codes" in render(results)
+    assert [one.met for one in verdicts(Results(MACHINE, {})) if "Claude Code" in one.promise] == [None] * 3
 
 
 @pytest.mark.accept("S6", "S7")
