@@ -4,13 +4,12 @@ import os
 import threading
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from tests.agents.desk import PATIENCE_S
+from tests.agents.desk import PATIENCE_S, opened
 from tests.agents.desk_codex import CodexDesk
 from tests.agents.offline import KEY
-from tests.support.model import Model, Reply, Tokens, ToolCall
+from tests.support.model import Reply, Tokens, ToolCall
 
 import mngr
 from mngr.model.agent import AgentState, WaitingReason
@@ -31,45 +30,33 @@ OUTSIDE = ToolCall(
 )
 
 
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CodexDesk]:
+    with opened(CodexDesk, tmp_path_factory.mktemp("codex")) as made:
+        yield made
+
+
 @pytest.fixture
-def desk(tmp_path: Path, model: Model) -> Iterator[CodexDesk]:
-    made = CodexDesk(tmp_path, model)
-    yield made
-    made.end()
-
-
-def test_a_first_message_is_answered_and_no_dialog_is_in_the_way(desk: CodexDesk) -> None:
-    desk.model.add("a fine day", match="how is it")
-    agent = desk.create(message="how is it?")
-    assert agent.type == "codex"
-    over = desk.wait_turn()
-    assert (over.state, over.waiting_reason) == (AgentState.WAITING, WaitingReason.END_OF_TURN)
-    assert (desk.said("user"), desk.said("agent")) == (["how is it?"], ["a fine day"])
-    assert wait_until(lambda: "a fine day" in desk.screen(), PATIENCE_S)
-
-
-def test_without_a_message_it_waits_for_one(desk: CodexDesk) -> None:
-    desk.create()
-    waits = desk.wait(AgentState.WAITING, WaitingReason.END_OF_TURN)
-    assert "its title says" in waits.why
-    assert desk.said("user") == []
-
-
-def test_its_home_is_its_own_and_the_users_stays_as_it_is(desk: CodexDesk) -> None:
-    agent = desk.create(message="hello")
-    desk.wait_turn()
-    assert os.listdir(desk.world.home) == []
-    state = desk.world.paths.agent(agent.id).dir
-    assert os.path.exists(f"{state}/codex/config.toml")
-    assert os.stat(f"{state}/codex").st_mode & 0o077 == 0
-    mngr.destroy("foo", manager=desk.manager)
-    assert not os.path.exists(state)
+def desk(shared: CodexDesk) -> CodexDesk:
+    return shared.at_rest()
 
 
 @pytest.mark.accept("Q9")
-def test_a_key_reaches_only_the_agent_it_was_given_to(desk: CodexDesk) -> None:
-    desk.create("keyed", message="hello")
-    desk.wait_turn("keyed")
+def test_a_first_message_is_answered_by_one_with_a_home_and_a_key_of_its_own(shared: CodexDesk) -> None:
+    desk = shared.cleared()
+    desk.model.add("a fine day", match="how is it")
+    agent = desk.create("first", message="how is it?")
+    assert agent.type == "codex"
+    over = desk.wait_turn("first")
+    assert (over.state, over.waiting_reason) == (AgentState.WAITING, WaitingReason.END_OF_TURN)
+    assert (desk.said("user", "first"), desk.said("agent", "first")) == (["how is it?"], ["a fine day"])
+    assert desk.shows("a fine day", "first")
+
+    assert os.listdir(desk.world.home) == []
+    home = desk.state_dir("first") / "codex"
+    assert (home / "config.toml").exists()
+    assert home.stat().st_mode & 0o077 == 0
+
     mngr.create("other", args=("sh", "-c", "env >seen; sleep 1000"), transfer="none", manager=desk.manager)
     seen = desk.world.repo / "seen"
     assert wait_until(lambda: seen.exists() and "MNGR_AGENT_NAME=other" in seen.read_text(), PATIENCE_S)
@@ -77,93 +64,72 @@ def test_a_key_reaches_only_the_agent_it_was_given_to(desk: CodexDesk) -> None:
     assert KEY not in desk.world.tmux("show-environment", "-g").text
     assert all(asked.headers.get("authorization") == f"Bearer {KEY}" for asked in desk.model.asked)
 
+    mngr.destroy("first", manager=desk.manager)
+    assert not home.parent.exists()
 
-def test_a_permission_request_is_seen_and_answered_by_a_message(desk: CodexDesk) -> None:
+
+def test_without_a_message_it_waits_for_one(shared: CodexDesk) -> None:
+    desk = shared.cleared()
+    desk.create("silent")
+    waits = desk.wait(AgentState.WAITING, WaitingReason.END_OF_TURN, "silent")
+    assert "its title says" in waits.why
+    assert desk.said("user", "silent") == []
+
+
+def test_a_permission_request_is_seen_and_granted_or_denied_by_a_message(desk: CodexDesk) -> None:
     desk.model.add(Reply("I make it", (OUTSIDE,)), "it is made", match="make a file")
-    desk.create(message="make a file")
+    assert desk.send("make a file").status is Delivery.DELIVERED
     asks = desk.wait(AgentState.WAITING, WaitingReason.PERMISSION)
     assert "permission" in asks.why
     puzzled = desk.send("what do you mean?")
     assert puzzled.status is Delivery.BLOCKED
     assert "echo made" in puzzled.why
-    assert not (desk.world.repo / "made.txt").exists()
+    made = desk.world.repo / "made.txt"
+    assert not made.exists()
     assert desk.send("yes").status is Delivery.DELIVERED
     desk.wait_turn()
-    assert (desk.world.repo / "made.txt").read_text() == "made\n"
+    assert made.read_text() == "made\n"
     assert desk.said("agent") == ["I make it", "it is made"]
     assert desk.said("tool") == ["$ echo made >made.txt && cat made.txt", "made\n"]
+    made.unlink()
+    for word in ("no", "3"):
+        assert desk.send("make a file once more").status is Delivery.DELIVERED
+        desk.wait(AgentState.WAITING, WaitingReason.PERMISSION)
+        assert desk.send(word).status is Delivery.DELIVERED
+        desk.wait(AgentState.WAITING, WaitingReason.END_OF_TURN)
+        assert not made.exists()
+    assert desk.send("and now?").status is Delivery.DELIVERED
+    desk.wait_turn()
 
 
-@pytest.mark.parametrize(("answer", "told"), [("2", "blue"), ("violet, please", "violet, please")])
-def test_a_question_is_answered_by_number_or_in_words(desk: CodexDesk, answer: str, told: str) -> None:
+def test_a_question_is_answered_by_number_or_in_words(shared: CodexDesk) -> None:
+    desk = shared.cleared()
     colours = [{"label": "red", "description": "warm"}, {"label": "blue", "description": "cold"}]
     question = {"id": "colour", "header": "Colour", "question": "Which colour?", "options": colours}
     ask = ToolCall("request_user_input", {"questions": [question]})
     desk.model.add(Reply(calls=(ask,)), "thank you", match="ask me")
-    desk.create(args=("--enable", "default_mode_request_user_input"), message="ask me something")
-    assert wait_until(lambda: "Which colour?" in desk.screen(), PATIENCE_S)
-    assert wait_until(lambda: desk.agent().state is AgentState.WAITING, PATIENCE_S), desk.agent().why
-    assert desk.send(answer).status is Delivery.DELIVERED
-    desk.wait_turn()
-    assert told in str(desk.model.asked[-1].body["input"])
-    assert desk.said("agent") == ["thank you"]
-
-
-@pytest.mark.parametrize("word", ["no", "3"])
-def test_a_permission_can_be_denied_and_the_turn_is_over(desk: CodexDesk, word: str) -> None:
-    desk.model.add(Reply(calls=(OUTSIDE,)), match="make a file")
-    desk.create(message="make a file")
-    desk.wait(AgentState.WAITING, WaitingReason.PERMISSION)
-    assert desk.send(word).status is Delivery.DELIVERED
-    desk.wait(AgentState.WAITING, WaitingReason.END_OF_TURN)
-    assert not (desk.world.repo / "made.txt").exists()
-    assert desk.send("and now?").status is Delivery.DELIVERED
-
-
-@pytest.mark.parametrize(
-    "args",
-    [("--dangerously-bypass-approvals-and-sandbox",), ("-a", "never", "--sandbox=danger-full-access")],
-)
-def test_unattended_it_asks_nothing_after_a_restart_either(desk: CodexDesk, args: tuple[str, ...]) -> None:
-    desk.model.add(Reply(calls=(WRITE,)), "it is made", match="make a file")
-    desk.create(args=args, message="make a file")
-    desk.wait_turn()
-    (desk.world.repo / "made.txt").unlink()
-    mngr.stop("foo", manager=desk.manager)
-    mngr.start("foo", manager=desk.manager)
-    assert desk.send("make a file again").status is Delivery.DELIVERED
-    desk.wait_turn()
-    assert (desk.world.repo / "made.txt").read_text() == "made\n"
-    assert "needs_input" not in desk.kinds()
+    desk.create("asks", args=("--enable", "default_mode_request_user_input"))
+    for answer, told in (("2", "blue"), ("violet, please", "violet, please")):
+        assert desk.send("ask me something", "asks").status is Delivery.DELIVERED
+        assert desk.shows("enter to submit", "asks"), desk.screen("asks")
+        waits = wait_until(lambda: desk.agent("asks").state is AgentState.WAITING, PATIENCE_S)
+        assert waits, desk.agent("asks").why
+        assert desk.send(answer, "asks").status is Delivery.DELIVERED
+        desk.wait_turn("asks")
+        assert told in str(desk.model.asked[-1].body["input"])
+        assert desk.said("agent", "asks")[-1] == "thank you"
 
 
 @pytest.mark.accept("K8")
-def test_a_message_to_an_idle_one_is_confirmed_by_its_hook(desk: CodexDesk) -> None:
-    desk.create(message="hello")
-    desk.wait_turn()
-    receipt = desk.send("and again")
+def test_messages_to_an_idle_and_to_a_busy_one_and_the_end_of_its_turn(desk: CodexDesk) -> None:
+    go = threading.Event()
+    desk.model.add(Reply("at last", until=go), match="take your time")
+    receipt = desk.send("take your time")
     hook = next(event.at for event in reversed(desk.events()) if event.kind == "prompt_submitted")
     assert receipt.status is Delivery.DELIVERED
     assert hook <= receipt.at, "its own word came first"
-
-
-@pytest.mark.accept("K8")
-def test_a_message_to_a_busy_one_is_queued_and_taken_once(desk: CodexDesk) -> None:
-    go = threading.Event()
-    desk.model.add(Reply("at last", until=go), match="take your time")
-    desk.create(message="take your time")
     desk.wait(AgentState.RUNNING)
     assert desk.send("and one more\nthing").status is Delivery.QUEUED
-    go.set()
-    assert wait_until(lambda: desk.said("user") == ["take your time", "and one more\nthing"], PATIENCE_S)
-    desk.wait_turn()
-    assert desk.said("user").count("and one more\nthing") == 1
-
-
-def test_the_end_of_a_turn_is_seen_as_it_comes(desk: CodexDesk) -> None:
-    go = threading.Event()
-    desk.model.add(Reply("over", until=go), match="slowly")
-    desk.create(message="slowly")
     seen: list[float] = []
 
     def wait() -> None:
@@ -174,13 +140,15 @@ def test_the_end_of_a_turn_is_seen_as_it_comes(desk: CodexDesk) -> None:
     waiter.start()
     go.set()
     waiter.join(PATIENCE_S)
-    stop = next(event.at for event in reversed(desk.events()) if event.kind == "turn_ended")
-    assert stop <= seen[0]
+    assert wait_until(lambda: desk.said("user") == ["take your time", "and one more\nthing"], PATIENCE_S)
+    first_end = next(event.at for event in desk.events() if event.kind == "turn_ended")
+    assert first_end <= seen[0]
+    desk.wait_turn()
+    assert desk.said("user").count("and one more\nthing") == 1
 
 
 @pytest.mark.accept("K8")
 def test_twenty_messages_are_each_taken_once(desk: CodexDesk) -> None:
-    desk.create()
     texts = [f"message {number}: {'words ' * (number * 7 % 40)}end" for number in range(18)]
     texts.append("bytes\x1b[201~ of\x03 any \x00 kind\t\r\n end ")
     texts.append("the long one " + "0123456789abcdef\n" * 3800 + "end")
@@ -188,52 +156,59 @@ def test_twenty_messages_are_each_taken_once(desk: CodexDesk) -> None:
         assert desk.send(text).status in (Delivery.DELIVERED, Delivery.QUEUED), desk.screen()
     assert wait_until(lambda: len(desk.said("user")) == 20, PATIENCE_S)
     assert sorted(desk.said("user")) == sorted(texts)
-
-
-def test_a_restart_and_a_clone_go_on_with_the_conversation(desk: CodexDesk) -> None:
-    desk.create(message="remember the fox")
     desk.wait_turn()
-    mngr.stop("foo", manager=desk.manager)
-    assert desk.said("user") == ["remember the fox"]
-    assert mngr.start("foo", manager=desk.manager).changed
-    assert desk.send("who was it?").status is Delivery.DELIVERED
-    desk.wait_turn()
-    mngr.clone("foo", "bar", manager=desk.manager)
-    desk.model.add(Reply(calls=(ToolCall("exec_command", {"cmd": "pwd"}),)), "there", match="in the clone")
-    assert desk.send("and in the clone?", "bar").status is Delivery.DELIVERED
-    desk.wait_turn("bar")
-    assert desk.said("user", "bar") == ["remember the fox", "who was it?", "and in the clone?"]
-    assert desk.said("user") == ["remember the fox", "who was it?"]
-    assert desk.said("tool", "bar")[-1].strip() == desk.agent("bar").work_dir
-    assert "remember the fox" in str(desk.model.asked[-1].body["input"])
-
-
-@pytest.mark.accept("K1", "O1")
-def test_usage_tells_tokens_and_cost_of_every_turn_once(desk: CodexDesk) -> None:
-    tokens = Tokens(input=1000, output=200, cache_read=10_000)
-    desk.model.add(Reply(calls=(WRITE,), tokens=tokens), Reply("ok", tokens=tokens), match="work")
-    desk.create(message="work")
-    desk.wait_turn()
-    (spent,) = mngr.usage(manager=desk.manager).usage
-    assert (spent.group, spent.agents, spent.turns, spent.models) == ("foo", 1, 2, ("gpt-5.1-codex",))
-    assert (spent.input_tokens, spent.output_tokens, spent.cache_read_tokens) == (2000, 400, 20_000)
-    once = (1000 * 1.25 + 200 * 10 + 10_000 * 0.125) / 1e6
-    assert spent.cost_usd == pytest.approx(2 * once)
-    mngr.clone("foo", "bar", manager=desk.manager)
-    assert desk.send("hello", "bar").status is Delivery.DELIVERED
-    desk.wait_turn("bar")
-    turns = {spent.group: spent.turns for spent in mngr.usage(manager=desk.manager).usage}
-    assert turns == {"foo": 2, "bar": 1}
 
 
 def test_a_person_who_interrupts_it_is_seen(desk: CodexDesk) -> None:
     held = threading.Event()
     desk.model.add(Reply("never", until=held), match="take your time")
-    desk.create(message="take your time")
+    desk.send("take your time")
     desk.wait(AgentState.RUNNING)
-    assert wait_until(lambda: "esc to interrupt" in desk.screen(), PATIENCE_S)
-    desk.world.tmux("send-keys", "-t", "=mngr-foo:", "Escape")
+    assert desk.shows("esc to interrupt")
+    desk.keys_typed("Escape")
     desk.wait(AgentState.WAITING, WaitingReason.END_OF_TURN)
     held.set()
     assert "(the turn was interrupted)" in desk.said("tool")
     assert {"reason": "interrupted"} in [event.data for event in desk.events()]
+
+
+@pytest.mark.accept("K1", "O1")
+@pytest.mark.parametrize(
+    "args",
+    [("--dangerously-bypass-approvals-and-sandbox",), ("-a", "never", "--sandbox=danger-full-access")],
+)
+def test_unattended_it_works_restarts_is_cloned_and_each_turn_is_paid_once(
+    shared: CodexDesk, args: tuple[str, ...]
+) -> None:
+    desk = shared.cleared()
+    tokens = Tokens(input=1000, output=200, cache_read=10_000)
+    desk.model.add(Reply(calls=(WRITE,), tokens=tokens), Reply("ok", tokens=tokens), match="make a file")
+    made = desk.world.repo / "made.txt"
+    made.unlink(missing_ok=True)
+    desk.create("one", args=args, message="make a file")
+    desk.wait_turn("one")
+    (spent,) = mngr.usage("one", manager=desk.manager).usage
+    assert (spent.group, spent.agents, spent.turns, spent.models) == ("one", 1, 2, ("gpt-5.1-codex",))
+    assert (spent.input_tokens, spent.output_tokens, spent.cache_read_tokens) == (2000, 400, 20_000)
+    once = (1000 * 1.25 + 200 * 10 + 10_000 * 0.125) / 1e6
+    assert spent.cost_usd == pytest.approx(2 * once)
+
+    made.unlink()
+    mngr.stop("one", manager=desk.manager)
+    assert desk.said("user", "one") == ["make a file"]
+    assert mngr.start("one", manager=desk.manager).changed
+    assert desk.send("make a file again", "one").status is Delivery.DELIVERED
+    desk.wait_turn("one")
+    assert made.read_text() == "made\n"
+    assert "needs_input" not in desk.kinds("one")
+
+    mngr.clone("one", "two", manager=desk.manager)
+    desk.model.add(Reply(calls=(ToolCall("exec_command", {"cmd": "pwd"}),)), "there", match="in the clone")
+    assert desk.send("and in the clone?", "two").status is Delivery.DELIVERED
+    desk.wait_turn("two")
+    assert desk.said("user", "two") == ["make a file", "make a file again", "and in the clone?"]
+    assert desk.said("user", "one") == ["make a file", "make a file again"]
+    assert desk.said("tool", "two")[-1].strip() == desk.agent("two").work_dir
+    assert "make a file again" in str(desk.model.asked[-1].body["input"])
+    turns = {spent.group: spent.turns for spent in mngr.usage(["one", "two"], manager=desk.manager).usage}
+    assert turns == {"one": 4, "two": 2}

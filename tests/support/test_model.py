@@ -127,3 +127,21 @@ def test_it_counts_tokens_and_can_be_gone_and_back(model: Model) -> None:
         post(model, PATHS["chat"], asked("chat", "x"))
     model.start()
     assert post(model, PATHS["chat"], asked("chat", "x"))[0] == 200
+
+
+def test_one_that_is_gone_hangs_up_and_answers_again_on_the_same_port(model: Model) -> None:
+    connection = http.client.HTTPConnection(model.url.removeprefix("http://"), timeout=20)
+
+    def ask() -> bytes:
+        connection.request("POST", PATHS["chat"], msgspec.json.encode(asked("chat", "hello", stream=False)))
+        return connection.getresponse().read()
+
+    assert ask()
+    model.stop()
+    # Without this it would open another one.
+    connection.auto_open = 0
+    with pytest.raises((http.client.HTTPException, OSError)):
+        ask()
+    connection.close()
+    model.forget()
+    assert post(model, PATHS["chat"], asked("chat", "hello"))[0] == 200

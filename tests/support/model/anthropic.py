@@ -69,7 +69,9 @@ def encode(event: Event) -> bytes:
 
 
 def error(status: int) -> dict[str, Any]:
-    kind = {429: "rate_limit_error", 529: "overloaded_error"}.get(status, "api_error")
+    kind = {400: "invalid_request_error", 429: "rate_limit_error", 529: "overloaded_error"}.get(
+        status, "api_error"
+    )
     return {
         "type": "error",
         "error": {"type": kind, "message": f"scripted {status}"},

@@ -50,7 +50,9 @@ def encode(event: Event) -> bytes:
 
 
 def error(status: int) -> dict[str, Any]:
-    kind = {429: "rate_limit_exceeded", 529: "overloaded"}.get(status, "server_error")
+    kind = {400: "invalid_request_error", 429: "rate_limit_exceeded", 529: "overloaded"}.get(
+        status, "server_error"
+    )
     return {"error": {"type": kind, "code": kind, "message": f"scripted {status}"}}
 
 

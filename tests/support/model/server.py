@@ -1,8 +1,10 @@
 """The model's server: threads on loopback, one script for all conversations, a record of what was asked."""
 
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 
@@ -53,7 +55,7 @@ class Model:
         self._faults: dict[tuple[int, int], int] = {}
         self._lock = threading.Lock()
         self._port = 0
-        self._server: ThreadingHTTPServer | None = None
+        self._server: _Server | None = None
 
     @property
     def url(self) -> str:
@@ -83,10 +85,11 @@ class Model:
         threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
 
     def stop(self) -> None:
-        """Is gone, as a server that crashed."""
+        """Is gone, as a server that crashed, and its connections with it."""
         if self._server:
             self._server.shutdown()
             self._server.server_close()
+            self._server.hang_up()
             self._server = None
 
     def reply(self, asked: Asked) -> tuple[Reply, Fault | None]:
@@ -112,6 +115,24 @@ class Model:
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
     allow_reuse_address = True
+
+    def __init__(self, *about: Any) -> None:
+        super().__init__(*about)
+        self._open: set[socket.socket] = set()
+
+    def get_request(self) -> tuple[socket.socket, Any]:
+        connection, address = super().get_request()
+        self._open.add(connection)
+        return connection, address
+
+    def close_request(self, request: Any) -> None:
+        self._open.discard(request)
+        super().close_request(request)
+
+    def hang_up(self) -> None:
+        for connection in list(self._open):
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """An agent that hangs up is no news."""
