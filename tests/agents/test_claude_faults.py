@@ -1,13 +1,12 @@
 """What a real Claude Code is like when things go wrong: killed, refused by its model, or behind a dialog."""
 
 import os
-import signal
-import threading
 from collections.abc import Iterator
 
 import msgspec
 import pytest
 from tests.agents.desk import PATIENCE_S, Desk, opened
+from tests.agents.scenes import begins_anew, goes_on, killed_in_a_turn
 from tests.support.model import Fault, Reply
 
 import mngr
@@ -31,34 +30,14 @@ def desk(shared: Desk) -> Desk:
 
 
 def test_killed_in_the_middle_of_a_turn_it_is_done_and_can_go_on(desk: Desk) -> None:
-    never = threading.Event()
-    desk.model.add(Reply("never", until=never), match="take your time")
-    desk.send("remember the owl")
-    desk.wait_turn()
-    assert desk.send("take your time").status is Delivery.DELIVERED
-    desk.wait(AgentState.RUNNING)
-    os.kill(desk.pid(), signal.SIGKILL)
-    killed = desk.wait(AgentState.DONE)
-    never.set()
-    assert killed.signal == "SIGKILL"
-    with pytest.raises(mngr.RefusedError, match="DONE"):
-        desk.send("are you there?")
+    """Even when its session file is torn; when that is lost, a new conversation begins."""
+    killed_in_a_turn(desk)
     session = (desk.state_dir() / "claude/session").read_text().strip()
     os.truncate(session, os.path.getsize(session) - 40)
-    mngr.start("foo", manager=desk.manager)
-    assert desk.send("who was it?").status is Delivery.DELIVERED
-    desk.wait_turn()
-    assert desk.said("user")[0] == "remember the owl"
-    assert desk.said("user")[-1] == "who was it?"
-    assert "remember the owl" in str(desk.model.asked[-1].body["messages"])
-
+    goes_on(desk)
     mngr.stop("foo", manager=desk.manager)
     os.truncate(session, 0)
-    assert mngr.transcript("foo", manager=desk.manager) == []
-    mngr.start("foo", manager=desk.manager)
-    assert desk.send("anew").status is Delivery.DELIVERED
-    desk.wait_turn()
-    assert desk.from_the_start().said("user") == ["anew"]
+    begins_anew(desk)
 
 
 def test_a_storm_of_refusals_is_waited_out_and_a_server_that_was_gone(desk: Desk) -> None:

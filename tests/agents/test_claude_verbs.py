@@ -2,12 +2,12 @@
 
 import os
 import threading
-import time
 from collections.abc import Iterator
 
 import pytest
 from tests.agents.desk import PATIENCE_S, Desk, opened
 from tests.agents.offline import KEY
+from tests.agents.scenes import asked_twice, idle_then_busy, twenty_messages
 from tests.support.model import Reply, Tokens, ToolCall
 
 import mngr
@@ -93,52 +93,17 @@ def test_a_permission_request_is_seen_and_granted_or_denied_by_a_message(desk: D
 def test_a_question_is_answered_by_number_or_in_words(desk: Desk) -> None:
     ask = ToolCall("AskUserQuestion", {"questions": [QUESTION]})
     desk.model.add(Reply(calls=(ask,)), "thank you", match="ask me")
-    for answer, told in (("2", "blue"), ("violet, please", "violet, please")):
-        assert desk.send("ask me something").status is Delivery.DELIVERED
-        desk.wait(AgentState.WAITING, WaitingReason.INPUT)
-        assert desk.send(answer).status is Delivery.DELIVERED
-        desk.wait_turn()
-        assert told in desk.said("tool")[-1]
-        assert desk.said("agent")[-1] == "thank you"
+    asked_twice(desk, WaitingReason.INPUT)
 
 
 @pytest.mark.accept("K8")
 def test_messages_to_an_idle_and_to_a_busy_one_and_the_end_of_its_turn(desk: Desk) -> None:
-    go = threading.Event()
-    desk.model.add(Reply("at last", until=go), match="take your time")
-    receipt = desk.send("take your time")
-    hook = next(event.at for event in reversed(desk.events()) if event.kind == "prompt_submitted")
-    assert receipt.status is Delivery.DELIVERED
-    assert hook <= receipt.at, "its own word came first"
-    desk.wait(AgentState.RUNNING)
-    queued = desk.send("and one more\nthing")
-    assert (queued.status, "queue" in queued.why) == (Delivery.QUEUED, True)
-    seen: list[float] = []
-
-    def wait() -> None:
-        desk.wait_turn()
-        seen.append(time.time())
-
-    waiter = threading.Thread(target=wait)
-    waiter.start()
-    go.set()
-    waiter.join(PATIENCE_S)
-    assert wait_until(lambda: desk.said("user") == ["take your time", "and one more\nthing"], PATIENCE_S)
-    first_end = next(event.at for event in desk.events() if event.kind == "turn_ended")
-    assert first_end <= seen[0]
-    desk.wait_turn()
-    assert desk.said("user").count("and one more\nthing") == 1
+    idle_then_busy(desk)
 
 
 @pytest.mark.accept("K8")
 def test_twenty_messages_are_each_taken_once(desk: Desk) -> None:
-    texts = [f"message {number}: {'words ' * (number * 7 % 40)}end" for number in range(19)]
-    texts.append("the long one " + "0123456789abcdef\n" * 3800 + "end")
-    for text in texts:
-        assert desk.send(text).status in (Delivery.DELIVERED, Delivery.QUEUED), desk.screen()
-    assert wait_until(lambda: len(desk.said("user")) == 20, PATIENCE_S)
-    assert sorted(desk.said("user")) == sorted(texts)
-    desk.wait_turn()
+    twenty_messages(desk)
 
 
 def test_a_person_who_interrupts_it_is_seen(desk: Desk) -> None:

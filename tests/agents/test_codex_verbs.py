@@ -2,13 +2,13 @@
 
 import os
 import threading
-import time
 from collections.abc import Iterator
 
 import pytest
 from tests.agents.desk import PATIENCE_S, opened
 from tests.agents.desk_codex import CodexDesk
 from tests.agents.offline import KEY
+from tests.agents.scenes import asked_twice, idle_then_busy, twenty_messages
 from tests.support.model import Reply, Tokens, ToolCall
 
 import mngr
@@ -28,6 +28,7 @@ OUTSIDE = ToolCall(
         "justification": "to make a file",
     },
 )
+ODD = "bytes\x1b[201~ of\x03 any \x00 kind\t\r\n end "
 
 
 @pytest.fixture(scope="module")
@@ -109,54 +110,18 @@ def test_a_question_is_answered_by_number_or_in_words(shared: CodexDesk) -> None
     ask = ToolCall("request_user_input", {"questions": [question]})
     desk.model.add(Reply(calls=(ask,)), "thank you", match="ask me")
     desk.create("asks", args=("--enable", "default_mode_request_user_input"))
-    for answer, told in (("2", "blue"), ("violet, please", "violet, please")):
-        assert desk.send("ask me something", "asks").status is Delivery.DELIVERED
-        assert desk.shows("enter to submit", "asks"), desk.screen("asks")
-        waits = wait_until(lambda: desk.agent("asks").state is AgentState.WAITING, PATIENCE_S)
-        assert waits, desk.agent("asks").why
-        assert desk.send(answer, "asks").status is Delivery.DELIVERED
-        desk.wait_turn("asks")
-        assert told in str(desk.model.asked[-1].body["input"])
-        assert desk.said("agent", "asks")[-1] == "thank you"
+    # Its title says that it wants something, not what.
+    asked_twice(desk, WaitingReason.PERMISSION, "asks")
 
 
 @pytest.mark.accept("K8")
 def test_messages_to_an_idle_and_to_a_busy_one_and_the_end_of_its_turn(desk: CodexDesk) -> None:
-    go = threading.Event()
-    desk.model.add(Reply("at last", until=go), match="take your time")
-    receipt = desk.send("take your time")
-    hook = next(event.at for event in reversed(desk.events()) if event.kind == "prompt_submitted")
-    assert receipt.status is Delivery.DELIVERED
-    assert hook <= receipt.at, "its own word came first"
-    desk.wait(AgentState.RUNNING)
-    assert desk.send("and one more\nthing").status is Delivery.QUEUED
-    seen: list[float] = []
-
-    def wait() -> None:
-        desk.wait_turn()
-        seen.append(time.time())
-
-    waiter = threading.Thread(target=wait)
-    waiter.start()
-    go.set()
-    waiter.join(PATIENCE_S)
-    assert wait_until(lambda: desk.said("user") == ["take your time", "and one more\nthing"], PATIENCE_S)
-    first_end = next(event.at for event in desk.events() if event.kind == "turn_ended")
-    assert first_end <= seen[0]
-    desk.wait_turn()
-    assert desk.said("user").count("and one more\nthing") == 1
+    idle_then_busy(desk)
 
 
 @pytest.mark.accept("K8")
 def test_twenty_messages_are_each_taken_once(desk: CodexDesk) -> None:
-    texts = [f"message {number}: {'words ' * (number * 7 % 40)}end" for number in range(18)]
-    texts.append("bytes\x1b[201~ of\x03 any \x00 kind\t\r\n end ")
-    texts.append("the long one " + "0123456789abcdef\n" * 3800 + "end")
-    for text in texts:
-        assert desk.send(text).status in (Delivery.DELIVERED, Delivery.QUEUED), desk.screen()
-    assert wait_until(lambda: len(desk.said("user")) == 20, PATIENCE_S)
-    assert sorted(desk.said("user")) == sorted(texts)
-    desk.wait_turn()
+    twenty_messages(desk, ODD)
 
 
 def test_a_person_who_interrupts_it_is_seen(desk: CodexDesk) -> None:

@@ -151,6 +151,6 @@ def test_a_thousand_messages_get_no_wrong_receipt(host: LocalHost) -> None:
 
 
 def test_a_few_messages_get_no_wrong_receipt(host: LocalHost) -> None:
-    sender = Sender(host, 42, 12)
+    sender = Sender(host, 42, 6)
     sender.run()
     assert (sender.error, wrong(sender)) == (None, [])

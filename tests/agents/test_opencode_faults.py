@@ -2,14 +2,13 @@
 
 import json
 import os
-import signal
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.agents.desk import opened
 from tests.agents.desk_opencode import PATIENCE_S, OpenCodeDesk
+from tests.agents.scenes import begins_anew, goes_on, killed_in_a_turn
 from tests.support.model import Fault, Reply
 
 import mngr
@@ -64,35 +63,14 @@ def test_a_server_that_is_gone_is_told_and_a_draft_is_left_alone(desk: OpenCodeD
 
 def test_killed_in_the_middle_of_a_turn_it_is_done_and_can_go_on(desk: OpenCodeDesk) -> None:
     """Even when the record is torn; when its database is destroyed, a new conversation begins."""
-    never = threading.Event()
-    desk.model.add(Reply("never", until=never), match="take your time")
-    desk.send("remember the owl")
-    desk.wait_turn()
-    assert desk.send("take your time").status is Delivery.DELIVERED
-    desk.wait(AgentState.RUNNING)
-    os.kill(desk.pid(), signal.SIGKILL)
-    killed = desk.wait(AgentState.DONE)
-    never.set()
-    assert killed.signal == "SIGKILL"
-    with pytest.raises(mngr.RefusedError, match="DONE"):
-        desk.send("are you there?")
+    killed_in_a_turn(desk)
     home = desk.state_dir() / "opencode"
     os.truncate(home / "record.jsonl", (home / "record.jsonl").stat().st_size - 20)
-    mngr.start("foo", manager=desk.manager)
-    assert desk.send("who was it?").status is Delivery.DELIVERED
-    desk.wait_turn()
-    assert desk.said("user")[0] == "remember the owl"
-    assert desk.said("user")[-1] == "who was it?"
-    assert "remember the owl" in str(desk.model.asked[-1].body["messages"])
-
+    goes_on(desk)
     mngr.stop("foo", manager=desk.manager)
     for file in (home / "data/opencode").glob("opencode.db*"):
         file.write_bytes(b"what was a database" * 1000)
-    assert mngr.transcript("foo", manager=desk.manager) == []
-    mngr.start("foo", manager=desk.manager)
-    assert desk.send("anew").status is Delivery.DELIVERED
-    desk.wait_turn()
-    assert desk.from_the_start().said("user") == ["anew"]
+    begins_anew(desk)
 
 
 def test_without_a_login_a_message_is_blocked_with_advice(shared: OpenCodeDesk) -> None:
