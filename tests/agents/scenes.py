@@ -78,7 +78,7 @@ def goes_on(desk: Desk) -> None:
     desk.wait_turn()
     assert desk.said("user")[0] == "remember the owl"
     assert desk.said("user")[-1] == "who was it?"
-    assert "remember the owl" in str(desk.model.asked[-1].body)
+    assert "remember the owl" in str(desk.model.last.body), desk.model.last
 
 
 def begins_anew(desk: Desk) -> None:
@@ -98,5 +98,5 @@ def asked_twice(desk: Desk, reason: WaitingReason, name: str = "foo") -> None:
         assert desk.shows("Which colour?", name), desk.screen(name)
         assert desk.send(answer, name).status is Delivery.DELIVERED
         desk.wait_turn(name)
-        assert told in str(desk.model.asked[-1].body)
+        assert told in str(desk.model.last.body)
         assert desk.said("agent", name)[-1] == "thank you"

@@ -149,6 +149,6 @@ def test_unattended_it_works_restarts_is_cloned_and_each_turn_is_paid_once(share
     desk.wait_turn("two")
     assert desk.said("user", "two") == ["remember the fox", "who was it?", "and in the clone?"]
     assert desk.said("user", "one") == ["remember the fox", "who was it?"]
-    assert "remember the fox" in str(desk.model.asked[-1].body["messages"])
+    assert "remember the fox" in str(desk.model.last.body["messages"])
     turns = {spent.group: spent.turns for spent in mngr.usage(["one", "two"], manager=desk.manager).usage}
     assert turns == {"one": 3, "two": 1}

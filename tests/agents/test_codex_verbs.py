@@ -174,6 +174,6 @@ def test_unattended_it_works_restarts_is_cloned_and_each_turn_is_paid_once(
     assert desk.said("user", "two") == ["make a file", "make a file again", "and in the clone?"]
     assert desk.said("user", "one") == ["make a file", "make a file again"]
     assert desk.said("tool", "two")[-1].strip() == desk.agent("two").work_dir
-    assert "make a file again" in str(desk.model.asked[-1].body["input"])
+    assert "make a file again" in str(desk.model.last.body["input"])
     turns = {spent.group: spent.turns for spent in mngr.usage(["one", "two"], manager=desk.manager).usage}
     assert turns == {"one": 4, "two": 2}

@@ -144,7 +144,7 @@ def test_it_lives_in_a_home_of_its_own_restarts_is_cloned_and_each_turn_is_paid_
     assert desk.said("user", "two") == ["remember the fox", "who was it?", "and in the clone?"]
     assert desk.said("user", "one") == ["remember the fox", "who was it?"]
     assert desk.said("tool", "two")[-1].strip() == desk.agent("two").work_dir
-    assert "remember the fox" in str(desk.model.asked[-1].body["messages"])
+    assert "remember the fox" in str(desk.model.last.body["messages"])
     turns = {spent.group: spent.turns for spent in mngr.usage(["one", "two"], manager=desk.manager).usage}
     assert turns == {"one": 3, "two": 2}
 

@@ -78,6 +78,11 @@ class Model:
         """What people said, once each time a turn began with it."""
         return [asked.prompt for asked in self.asked if asked.has_tools and asked.step == 0]
 
+    @property
+    def last(self) -> Asked:
+        """What an agent asked last; side requests, for titles and the like, are none."""
+        return next(asked for asked in reversed(self.asked) if asked.has_tools)
+
     def start(self) -> None:
         """Begins to answer, after a stop on the same port as before."""
         self._server = _Server(("127.0.0.1", self._port), _handler(self))
