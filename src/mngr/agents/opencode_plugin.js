@@ -37,6 +37,11 @@ function read(file) {
   }
 }
 
+// A line that a crash tore would swallow the next one.
+function mend(file) {
+  if (read(file).match(/[^\n]$/)) fs.appendFileSync(file, "\n")
+}
+
 function empty(folder) {
   for (const name of fs.readdirSync(folder)) fs.rmSync(path.join(folder, name), { force: true })
 }
@@ -267,6 +272,7 @@ function comeHome(directory) {
 export const Mngr = async ({ client, directory }) => {
   if (!STATE) return {}
   if (fs.existsSync(own("record.jsonl.copied"))) comeHome(directory)
+  mend(own("record.jsonl"))
   const watch = new Watch()
   const desk = new Desk(client, watch)
   for (const folder of ["in", "taken", "answer", "asked"]) empty(own(folder))

@@ -70,6 +70,7 @@ class Model:
         """As new, on the same port: no script, nothing asked, and it answers."""
         self.scripts.clear()
         self.asked.clear()
+        self._faults.clear()
         if not self._server:
             self.start()
 
