@@ -68,23 +68,28 @@ def make(world: World, type: str, args: tuple[str, ...]) -> None:
     assert all(isinstance(change, mngr.Change) for change in made.values())
 
 
+def loaded(world: World) -> set[str]:
+    """The modules that `mngr list` loads."""
+    done = process.run([sys.executable, "-c", SEE_MODULES], env=OnlyEnv(world.env), cwd=str(world.repo))
+    return set(done.stderr.decode().rpartition("modules:")[2].split())
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(("type", "args"), [("command", ("sleep", "1000")), ("claude", ())])
-def test_one_process_looks_at_all_of_them(world: World, type: str, args: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    ("type", "args", "own"),
+    [
+        ("command", ("sleep", "1000"), {"mngr.agents.protocol"}),
+        ("claude", (), {"mngr.agents.protocol", "mngr.agents.claude"}),
+    ],
+)
+def test_one_process_looks_at_all_of_them_and_one_small_module_is_loaded(
+    world: World, type: str, args: tuple[str, ...], own: set[str]
+) -> None:
     make(world, type, args)
     provider = CountingProvider(str(world.host_dir))
     agents = mngr.list_agents(manager=world.manager(local=provider)).agents
     assert len(agents) == COUNT
     assert len(provider.host.ran) == 1
-
-
-@pytest.mark.slow
-def test_a_list_of_them_loads_one_small_module_more(world: World) -> None:
-    make(world, "claude", ())
-    done = process.run([sys.executable, "-c", SEE_MODULES], env=OnlyEnv(world.env), cwd=str(world.repo))
-    modules = done.stderr.decode().rpartition("modules:")[2].split()
-    assert {name for name in modules if name.startswith("mngr.agents.")} == {
-        "mngr.agents.protocol",
-        "mngr.agents.claude",
-    }
-    assert not {"json", "tomllib", "unicodedata"} & set(modules)
+    modules = loaded(world)
+    assert {name for name in modules if name.startswith("mngr.agents.")} == own
+    assert not {"json", "tomllib", "unicodedata"} & modules
