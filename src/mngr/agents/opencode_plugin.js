@@ -9,8 +9,12 @@ const HOME = path.join(STATE, "opencode")
 const DATABASE = path.join(HOME, "data/opencode/opencode.db")
 const TEXT_LIMIT = 64 * 1024
 const EVIDENCE_MS = 20000
+const LOOK_MS = 1000
 const ABORTED = "MessageAbortedError"
 const JSON_HEADERS = { "content-type": "application/json" }
+
+// Bun forgets a watch that nobody holds.
+const held = []
 
 const now = () => Date.now() / 1000
 const own = (...names) => path.join(HOME, ...names)
@@ -276,7 +280,7 @@ export const Mngr = async ({ client, directory }) => {
   const watch = new Watch()
   const desk = new Desk(client, watch)
   for (const folder of ["in", "taken", "answer", "asked"]) empty(own(folder))
-  fs.watch(own("in"), () => desk.look())
+  held.push(fs.watch(own("in"), () => desk.look()), setInterval(() => desk.look(), LOOK_MS))
   put(own("ready"), `${process.pid} ${STATE}\n`)
   return {
     event: async ({ event }) => {
