@@ -140,7 +140,8 @@ def test_it_lives_in_a_home_of_its_own_restarts_is_cloned_and_each_turn_is_paid_
     mngr.clone("one", "two", manager=desk.manager)
     pwd = ToolCall("bash", {"command": "pwd", "description": "where"})
     desk.model.add(Reply(calls=(pwd,)), "there", match="in the clone")
-    assert desk.send("and in the clone?", "two").status is Delivery.DELIVERED
+    receipt = desk.send("and in the clone?", "two")
+    assert receipt.status is Delivery.DELIVERED, f"{receipt}\n{desk.events('two')}\n{desk.screen('two')}"
     desk.wait_turn("two")
     assert desk.said("user", "two") == ["remember the fox", "who was it?", "and in the clone?"]
     assert desk.said("user", "one") == ["remember the fox", "who was it?"]

@@ -8,7 +8,7 @@ const HOST = process.env.MNGR_HOST_DIR ?? ""
 const HOME = path.join(STATE, "opencode")
 const DATABASE = path.join(HOME, "data/opencode/opencode.db")
 const TEXT_LIMIT = 64 * 1024
-const EVIDENCE_MS = 20000
+const EVIDENCE_MS = 30000
 const LOOK_MS = 1000
 const ABORTED = "MessageAbortedError"
 const JSON_HEADERS = { "content-type": "application/json" }
@@ -273,13 +273,18 @@ function comeHome(directory) {
   }
 }
 
-export const Mngr = async ({ client, directory }) => {
-  if (!STATE) return {}
-  if (fs.existsSync(own("record.jsonl.copied"))) comeHome(directory)
+// OpenCode makes an instance of this for every directory that a conversation is about; they share what they know.
+function begin() {
+  if (fs.existsSync(own("record.jsonl.copied"))) comeHome(process.cwd())
   mend(own("record.jsonl"))
-  const watch = new Watch()
-  const desk = new Desk(client, watch)
   for (const folder of ["in", "taken", "answer", "asked"]) empty(own(folder))
+  return new Watch()
+}
+
+export const Mngr = async ({ client }) => {
+  if (!STATE) return {}
+  const watch = (globalThis.mngrWatch ??= begin())
+  const desk = new Desk(client, watch)
   held.push(fs.watch(own("in"), () => desk.look()), setInterval(() => desk.look(), LOOK_MS))
   put(own("ready"), `${process.pid} ${STATE}\n`)
   return {
