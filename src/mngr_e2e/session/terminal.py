@@ -16,6 +16,8 @@ from mngr_e2e.session.runner import ask
 from mngr_e2e.session.steps import Steps
 
 _POLL_S = 0.03
+# To the program it is a terminal like any other: one that sees tmux around it may refuse to start tmux itself.
+_PLAIN = "unset TMUX TMUX_PANE\n"
 # A longer command line is cut by tmux near 16 KB.
 _TYPED_AT_ONCE = 4000
 _FIELDS = "#{cursor_x} #{cursor_y} #{pid} #{pane_dead} #{pane_dead_status},#{pane_dead_signal}"
@@ -188,7 +190,7 @@ class Terminal:
         """Starts program and recording in one call of tmux, so that no output is lost to the recording."""
         shape = self._shape
         size = ("-x", str(shape.cols), "-y", str(shape.rows), "-c", shape.cwd)
-        new = ("new-session", "-d", "-s", shape.name, *size, shape.command)
+        new = ("new-session", "-d", "-s", shape.name, *size, _PLAIN + shape.command)
         pipe = ("pipe-pane", "-O", "-t", self._target, self._recorder())
         options = shlex.split(_OPTIONS)
         self._tmux("-f", "/dev/null", "start-server", ";", *options, ";", *new, ";", *pipe)

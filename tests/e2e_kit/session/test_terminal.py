@@ -37,6 +37,18 @@ def test_keys_and_text_reach_the_program_and_its_screen_is_seen(session: E2eSess
     expect(terminal).to_have_ended(3)
 
 
+@pytest.mark.accept("F18", "F20")
+def test_a_program_can_start_tmux_itself(session: E2eSession) -> None:
+    """A program that attaches to agents refuses to inside tmux; in a user's terminal there is none."""
+    terminal = session.terminal(
+        'echo "in [${TMUX-}${TMUX_PANE-}]"; exec tmux new-session "echo nested; sleep 60"'
+    )
+    expect(terminal).to_show("nested")
+    terminal.keys("C-b", "d")
+    expect(terminal).to_show("in []")
+    expect(terminal).to_have_ended(0)
+
+
 @pytest.mark.accept("F17", "F18", "V6")
 def test_every_step_is_in_the_transcript_with_its_moment(session: E2eSession) -> None:
     before = time.time()
