@@ -31,7 +31,7 @@ from mngr.errors import UsageError
 @click.option(
     "--merge", "mode", flag_value="merge", default=None, help="Also merge it into the checked-out branch."
 )
-@click.option("--rebase", "mode", flag_value="rebase", help="Also put it on top of the checked-out branch.")
+@click.option("--rebase", "mode", flag_value="rebase", help="Also put the checked-out branch on top of it.")
 @click.option(
     "--ff-only", "mode", flag_value="ff-only", help="Also fast-forward the checked-out branch, or refuse."
 )

@@ -30,7 +30,11 @@ from mngr.cli.verb import verb
     "--ref", default="HEAD", show_default=True, metavar="REF", help="The commit of the source to bring."
 )
 @click.option(
-    "--files", "paths", multiple=True, metavar="PATH...", help="Files for its work dir, instead of commits."
+    "--files",
+    "paths",
+    multiple=True,
+    metavar="PATH...",
+    help="Files and folders for the top of its work dir, instead of commits.",
 )
 @jobs_option
 @dry_run_option

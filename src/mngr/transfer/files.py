@@ -197,7 +197,7 @@ def _refuse_overwriting(staging: str, to_dir: str, arrived: _Arrived) -> None:
         names = ", ".join(show(path) for path in sorted(differing)[:_NAMED])
         raise RefusedError(
             f"{to_dir} holds other versions of {names}{more}; nothing was written",
-            hint="name another directory, or overwrite them: --force",
+            hint="name another directory, or replace them: --overwrite",
         )
 
 
