@@ -233,7 +233,7 @@ mngr pull fix-login --merge
 # only if nothing has to be merged
 mngr pull fix-login --ff-only
 
-# on top of your own commits
+# and your own commits put on top of them, as git pull --rebase does
 mngr pull fix-login --rebase
 
 # what it has not committed too
@@ -247,7 +247,7 @@ mngr pull left right --outbox --to results
 
 # and the other way round: your new commits, or files, to the agent
 mngr push fix-login
-mngr push fix-login --files fixtures/input.json
+mngr push fix-login --files input.json
 
 # Moving the work of one agent over to another one
 
