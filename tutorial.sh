@@ -316,10 +316,12 @@ printf '{"name": "n%s"}\n' 1 2 3 | mngr create - --max-running 2 --label batch=7
 mngr list --label batch=7 --format jsonl | mngr stop -
 
 # a loop in one line: make, wait, collect, remove
-printf '{"name": "n%s"}\n' 1 2 3 | mngr create - -- sh -c 'echo "$MNGR_AGENT_NAME" > "$MNGR_OUTBOX/name"' | mngr wait - | mngr pull - --outbox --to results | mngr destroy - --yes
+printf '{"name": "n%s"}\n' 1 2 3 |
+    mngr create - -- sh -c 'echo "$MNGR_AGENT_NAME" > "$MNGR_OUTBOX/name"' |
+    mngr wait - | mngr pull - --outbox --to results | mngr destroy - --yes
 
 # what you carry along comes out at the other end
-printf '{"name": "n%s", "ticket": "T-%s"}\n' 1 100 2 200 | mngr create - -- true | mngr wait - | jq -r '"\(.ticket) \(.exit_code)"'
+printf '{"name": "n%s", "ticket": "T-%s"}\n' 1 100 2 200 | mngr create - -- true | mngr wait -
 
 ##############################################################################
 # ON OTHER MACHINES
@@ -354,7 +356,7 @@ mngr usage
 mngr usage --by day --since 7d
 
 # stop those that have had nothing to do for two hours; remove what is older than a week
-mngr cleanup --idle-for 2h --stop
+mngr cleanup --idle-for 2h --stop --yes
 mngr cleanup --older-than 7d --dry-run
 
 # remove agents that ended, by label

@@ -2,6 +2,7 @@
 
 import json
 import shlex
+from pathlib import Path
 from typing import Any
 
 from mngr_e2e import E2eSession, expect
@@ -44,3 +45,12 @@ def git(e2e: E2eSession, *words: str) -> str:
     done = e2e.run(shlex.join(("git", *words)))
     expect(done).to_succeed()
     return done.stdout.strip()
+
+
+def is_running(pid: str) -> bool:
+    """Whether a process lives; one that only waits to be buried does not."""
+    try:
+        stat = Path("/proc", pid, "stat").read_text()
+    except OSError:
+        return False
+    return stat.rpartition(")")[2].split()[0] not in "ZX"

@@ -1,6 +1,5 @@
 """Bringing work home: commands where an agent works, its commits, its files, and yours to it."""
 
-import io
 import tarfile
 
 import pytest
@@ -70,7 +69,8 @@ def test_our_input_is_handed_on(e2e: E2eSession) -> None:
     assert inside(e2e, "fix-login", "cat notes/one.txt") == "one\n"
     back = e2e.run("mngr exec fix-login -- tar cf - notes >back.tar")
     expect(back).to_succeed()
-    assert "notes/one.txt" in tarfile.open(fileobj=io.BytesIO((e2e.cwd / "back.tar").read_bytes())).getnames()
+    with tarfile.open(e2e.cwd / "back.tar") as archive:
+        assert "notes/one.txt" in archive.getnames()
 
 
 def test_a_command_that_takes_too_long_is_ended(e2e: E2eSession) -> None:
