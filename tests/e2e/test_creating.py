@@ -66,7 +66,8 @@ def test_a_name_is_made_up(e2e: E2eSession) -> None:
         # it needs no name: it gets one of readable words
         mngr create -- sleep 600
     """)
-    given(e2e, "mngr create -- sleep 600", "mngr create -- sleep 600")
+    expect(e2e.run("mngr create -- sleep 600")).to_succeed()
+    given(e2e, "mngr create -- sleep 600")
     names = sorted(agents(e2e))
     assert len(names) == 2
     for name in names:
@@ -258,7 +259,7 @@ def test_reuse_starts_one_that_was_stopped(e2e: E2eSession) -> None:
         mngr create helper --reuse -- sleep 600
     """)
     given(e2e, "mngr create helper --reuse -- sleep 600", "mngr stop helper")
-    given(e2e, "mngr create helper --reuse -- sleep 600")
+    expect(e2e.run("mngr create helper --reuse -- sleep 600")).to_succeed()
     assert agent(e2e, "helper")["state"] == "RUNNING"
 
 
@@ -280,7 +281,8 @@ def test_a_template_brings_its_options(e2e: E2eSession) -> None:
         mngr config set templates.review.label kind=review
         mngr create judge -t review -- bash
     """)
-    given(e2e, "mngr config set templates.review.label kind=review", "mngr create judge -t review -- bash")
+    expect(e2e.run("mngr config set templates.review.label kind=review")).to_succeed()
+    expect(e2e.run("mngr create judge -t review -- bash")).to_succeed()
     assert agent(e2e, "judge")["labels"] == {"kind": "review"}
 
 
@@ -302,9 +304,8 @@ def test_any_program_can_be_a_type(e2e: E2eSession) -> None:
         mngr config set agent_types.calculator.command "python3 -i -q"
         mngr create sums calculator
     """)
-    given(
-        e2e, 'mngr config set agent_types.calculator.command "python3 -i -q"', "mngr create sums calculator"
-    )
+    expect(e2e.run('mngr config set agent_types.calculator.command "python3 -i -q"')).to_succeed()
+    expect(e2e.run("mngr create sums calculator")).to_succeed()
     assert agent(e2e, "sums")["type"] == "calculator"
     given(e2e, "mngr message sums -m 'print(6 * 7, \"is it\")'")
     eventually(lambda: expect(e2e.run("mngr capture sums").stdout).to_contain("42 is it"))
@@ -327,7 +328,8 @@ def test_what_is_created_is_recorded_beside_the_transcript(e2e: E2eSession) -> N
         # an agent works in a git worktree of its own, on branch mngr/NAME; your checkout stays as it is
         mngr create fix-login -- bash
     """)
-    given(e2e, "mngr create fix-login -- bash", "mngr message fix-login -m 'echo so it is recorded'")
+    expect(e2e.run("mngr create fix-login -- bash")).to_succeed()
+    given(e2e, "mngr message fix-login -m 'echo so it is recorded'")
     casts = Path(e2e.artifacts, "casts")
 
     def is_recorded() -> None:

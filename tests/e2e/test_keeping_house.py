@@ -231,11 +231,13 @@ def test_completion_of_verbs_and_agents(e2e: E2eSession) -> None:
     expect(e2e.run(script + ask.format(words="mngr stop fix", at=2)).stdout).to_match(r"\bfix-login\b")
 
 
+@pytest.mark.e2e(record=False, shell="bash")
 def test_a_shell_that_we_do_not_know_is_named(e2e: E2eSession) -> None:
     e2e.write_tutorial_block("""
         # completion of commands, options and agents' names
         eval "$(mngr completion bash)"
     """)
-    result = e2e.run("mngr completion tcsh")
-    expect(result).to_have_exit_code(2)
+    expect(e2e.run("mngr completion tcsh")).to_have_exit_code(2)
+    result = e2e.run('eval "$(mngr completion tcsh)"; complete -p mngr')
+    expect(result).to_fail()
     expect(result.stderr).to_contain("tcsh")
