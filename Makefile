@@ -6,7 +6,9 @@ STAMP := $(VENV)/.ready
 PAGE := src/mngr_view/static/page.html
 DEBIAN := tmux git rsync openssh-client openssh-server iproute2 iptables docker.io debootstrap busybox util-linux procps groff-base asciinema chromium gh
 
-.PHONY: setup web check test soak docs demo bench clean
+PATHS ?= tests/e2e/test_finding_your_way.py
+
+.PHONY: setup web check test self-test soak docs demo bench clean
 
 setup: $(STAMP) $(PAGE) build/agents/installed
 
@@ -44,6 +46,10 @@ test: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	tools/test $(BIN)/pytest -n 2 --junitxml=build/junit.xml
+
+# The pipeline on our own suite, an agent for each test; all of it: make self-test PATHS=tests/e2e (docs/self-test.md).
+self-test: setup
+	PATH="$(CURDIR)/$(BIN):$$PATH" tools/self-test $(PATHS)
 
 # Hours are fine here: what `make test` does ten times is done a hundred times.
 soak: setup
