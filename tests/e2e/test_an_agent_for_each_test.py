@@ -8,7 +8,7 @@ from tests.e2e.scene import agents, git, given
 
 from mngr_e2e import E2eSession, expect
 
-pytestmark = pytest.mark.e2e(record=False, timeout_s=240)
+pytestmark = [pytest.mark.slow, pytest.mark.e2e(record=False, timeout_s=240)]
 
 
 def test_the_plan_names_every_test_and_launches_nothing(e2e: E2eSession) -> None:
@@ -36,7 +36,6 @@ def test_tests_that_are_not_committed_stop_the_plan(e2e: E2eSession) -> None:
     expect(result.stderr).to_contain("tests/test_more.py")
 
 
-@pytest.mark.slow
 @pytest.mark.accept("Z3")
 def test_a_run_and_what_it_leaves(e2e: E2eSession) -> None:
     """One run is looked at in every way: a run takes seconds, and the three blocks tell one story."""
@@ -57,6 +56,7 @@ def test_a_run_and_what_it_leaves(e2e: E2eSession) -> None:
         mngr tmr delete first --yes
     """)
     make_project(e2e)
+    e2e.env["MNGR__TMR__VERIFY_RUNS"] = "1"
     head = git(e2e, "rev-parse", "HEAD")
     expect(e2e.run("mngr tmr run tests --name first --type scripted --arg playbook.json")).to_succeed()
     summary = json.loads((e2e.cwd / ".mngr/tmr/first/summary.json").read_text())
@@ -77,13 +77,13 @@ def test_a_run_and_what_it_leaves(e2e: E2eSession) -> None:
     assert agents(e2e) == {}
 
 
-@pytest.mark.slow
 def test_a_fix_comes_back_as_one_commit(e2e: E2eSession) -> None:
     e2e.write_tutorial_block("""
         # do it: each agent gets a copy, what it changes is verified, and the good changes come back as one branch
         mngr tmr run tests --name first --type scripted --arg playbook.json
     """)
     make_project(e2e)
+    e2e.env["MNGR__TMR__VERIFY_RUNS"] = "1"
     given(e2e, "sed -i s/hello/hallo/ greet && git commit -qam 'a slip of the pen'")
     repair = [
         {"run": "mngr-result try 'as I found it'", "allow_fail": True},

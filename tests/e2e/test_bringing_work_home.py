@@ -7,7 +7,7 @@ from tests.e2e.scene import agents, commit, git, given, inside
 
 from mngr_e2e import E2eSession, eventually, expect
 
-pytestmark = pytest.mark.e2e(record=False)
+pytestmark = [pytest.mark.slow, pytest.mark.e2e(record=False)]
 
 
 def test_a_command_runs_where_the_agent_works(e2e: E2eSession) -> None:

@@ -8,7 +8,7 @@ from tests.e2e.scene import agent, agents, git, given, inside
 
 from mngr_e2e import E2eSession, eventually, expect
 
-pytestmark = pytest.mark.e2e(record=False)
+pytestmark = [pytest.mark.slow, pytest.mark.e2e(record=False)]
 
 
 def test_an_agent_has_a_worktree_and_a_branch_of_its_own(e2e: E2eSession) -> None:

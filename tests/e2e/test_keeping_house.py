@@ -7,7 +7,7 @@ from tests.e2e.scene import agent, agents, given
 
 from mngr_e2e import E2eSession, eventually, expect
 
-pytestmark = pytest.mark.e2e(record=False)
+pytestmark = [pytest.mark.slow, pytest.mark.e2e(record=False)]
 
 
 def test_costs_are_added_up(e2e: E2eSession) -> None:

@@ -7,7 +7,7 @@ from tests.e2e.scene import agents, given
 
 from mngr_e2e import E2eSession, expect
 
-pytestmark = pytest.mark.e2e(record=False)
+pytestmark = [pytest.mark.slow, pytest.mark.e2e(record=False)]
 
 
 def test_a_line_makes_an_agent(e2e: E2eSession) -> None:

@@ -5,7 +5,7 @@ from tests.e2e.scene import agent, agents, commit, git, given
 
 from mngr_e2e import E2eSession, expect
 
-pytestmark = pytest.mark.e2e(record=False)
+pytestmark = [pytest.mark.slow, pytest.mark.e2e(record=False)]
 
 
 def test_the_same_verbs_far_away(e2e: E2eSession) -> None:

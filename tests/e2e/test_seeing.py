@@ -7,7 +7,7 @@ from tests.e2e.scene import agent, given
 
 from mngr_e2e import E2eSession, eventually, expect
 
-pytestmark = pytest.mark.e2e(record=False)
+pytestmark = [pytest.mark.slow, pytest.mark.e2e(record=False)]
 
 
 def test_the_list_tells_state_and_branch_of_each(e2e: E2eSession) -> None:

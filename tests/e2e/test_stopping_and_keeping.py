@@ -7,7 +7,7 @@ from tests.e2e.scene import agent, agents, commit, git, given, inside, is_runnin
 
 from mngr_e2e import E2eSession, eventually, expect
 
-pytestmark = pytest.mark.e2e(record=False)
+pytestmark = [pytest.mark.slow, pytest.mark.e2e(record=False)]
 
 
 def test_what_was_stopped_goes_on_where_it_was(e2e: E2eSession) -> None:

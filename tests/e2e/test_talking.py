@@ -7,7 +7,7 @@ from tests.e2e.scene import agent, agents, given, inside
 
 from mngr_e2e import E2eSession, eventually, expect
 
-pytestmark = pytest.mark.e2e(record=False)
+pytestmark = [pytest.mark.slow, pytest.mark.e2e(record=False)]
 
 
 def test_one_sits_down_at_its_terminal_and_leaves_it_running(e2e: E2eSession) -> None:

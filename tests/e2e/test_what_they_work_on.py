@@ -7,7 +7,7 @@ from tests.e2e.scene import agent, agents, commit, git, given, inside
 
 from mngr_e2e import E2eSession, expect
 
-pytestmark = pytest.mark.e2e(record=False)
+pytestmark = [pytest.mark.slow, pytest.mark.e2e(record=False)]
 
 
 def test_it_starts_from_the_branch_that_was_named(e2e: E2eSession) -> None:
