@@ -15,6 +15,7 @@ import mngr
 from mngr import process
 from mngr.actions.gc import find_garbage, remove_garbage
 from mngr.actions.manager import Manager
+from mngr.hosts.faulty import FaultyProvider
 from mngr.model.host import HostSpec, HostState
 from mngr.process import wait_until
 
@@ -87,6 +88,17 @@ def test_agents_that_belonged_to_a_killed_process_are_found(world: World, boxes:
     assert list(boxes.hosts()) == []
     left = mngr.list_agents(manager=world.manager).agents
     assert sorted(agent.name for agent in left) == ["foreign", "mine"]
+
+
+@pytest.mark.accept("K4", "U3")
+def test_a_host_that_was_never_made_is_not_said_to_be_left_behind(world: World) -> None:
+    faulty = FaultyProvider(world.host_dir)
+    faulty.configure({"drop": 1.0})
+    world.manager = Manager(cwd=str(world.repo), env=world.env, providers={"faulty": faulty})
+    with pytest.raises(mngr.UnreachableError) as caught:
+        world.create("foo@.faulty")
+    assert caught.value.hint == "try again"
+    assert garbage(world) == []
 
 
 def test_a_host_is_garbage_only_when_its_agents_have_been_gone_for_a_while(

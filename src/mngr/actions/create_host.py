@@ -8,7 +8,7 @@ from mngr.actions.host_notes import forget_creation, note_creation
 from mngr.actions.manager import Manager
 from mngr.actions.rows import this_process
 from mngr.actions.undo import Undo
-from mngr.errors import RefusedError, UsageError
+from mngr.errors import NotFoundError, RefusedError, UsageError
 from mngr.hosts.labels import tags_of
 from mngr.hosts.protocol import Host, Pool, Prepares, Provider, Startable
 from mngr.model.agent import AgentSpec
@@ -57,8 +57,11 @@ def _new_host(plan: Plan, draft: AgentSpec, manager: Manager, undo: Undo) -> Hos
     ref, is_ours = HostRef(name, provider.name), True
 
     def take_back() -> None:
-        if is_ours:
-            provider.destroy(name)
+        try:
+            if is_ours:
+                provider.destroy(name)
+        except NotFoundError:
+            return  # nothing is left behind; should the host come up late, `gc` finds it by the note
         forget_creation(manager, ref)
 
     note_creation(manager, ref, this_process())
