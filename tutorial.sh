@@ -341,7 +341,8 @@ mngr list --host lab
 mngr destroy @lab.faulty --yes
 
 # how would your scripts do on a bad line? a fifth of all calls break, always the same ones
-mngr -S providers.faulty.drop=0.2 -S providers.faulty.seed=7 create brave@.faulty -- sleep 600
+mngr -S providers.faulty.drop=0.2 -S providers.faulty.seed=7 create brave@.faulty -- sleep 600 ||
+    echo "it says $?"
 
 # Agents in containers, each with an image of its own
 

@@ -29,6 +29,8 @@ TUTORIAL = """\
 TESTS = '''\
 from mngr_e2e import E2eSession, expect
 
+ROOT = __file__.rpartition("/tests/")[0]
+
 
 def test_world(e2e: E2eSession) -> None:
     e2e.write_tutorial_block("""
@@ -44,7 +46,7 @@ def test_somebody(e2e: E2eSession) -> None:
         ./greet Ada
     """)
     expect(e2e.run("./greet Ada", cwd=ROOT).stdout).to_equal("hello Ada\\n")
-'''.replace("\n\n\ndef test_world", "\n\nROOT = __file__.rpartition('/tests/')[0]\n\n\ndef test_world")
+'''
 LOOK = [
     {"run": "mngr-result try 'as I found it'"},
     {"run": "mngr-result write --outcome unchanged --summary 'It passes and says what it should.'"},
