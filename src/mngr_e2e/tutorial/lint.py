@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from mngr_e2e.tutorial.blocks import Block
 from mngr_e2e.tutorial.literals import HOLE
+from mngr_e2e.tutorial.shell import without_comments
 
 SCENERY = frozenset("cd echo export mkdir set sleep source touch true .".split())
 _VERBS = frozenset(
@@ -69,7 +70,7 @@ def simple_commands(command: str) -> list[list[str]]:
 @lru_cache(maxsize=4096)
 def _tokens(command: str) -> tuple[str, ...]:
     first_line = command.split("\n")[0]
-    text = first_line if "<<" in first_line else command.replace("\n", " ; ")
+    text = without_comments(first_line if "<<" in first_line else command).replace("\n", " ; ")
     lexer = shlex.shlex(text, posix=True, punctuation_chars=True)
     lexer.whitespace_split, lexer.commenters = True, ""
     try:

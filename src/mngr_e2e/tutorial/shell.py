@@ -41,6 +41,7 @@ class Scan(Struct, frozen=True):
     open: str
     heredocs: tuple[Heredoc, ...]
     continues: bool
+    comment_at: int | None = None
 
 
 class Statement(Struct, frozen=True):
@@ -76,20 +77,31 @@ def statements(lines: Sequence[str]) -> Iterator[Statement]:
 
 def scan_line(line: str, open: str = "") -> Scan:
     """Reads one line, given what was open before it."""
-    heredocs, continues, at = [], False, 0
+    heredocs, continues, at, comment_at = [], False, 0, None
     while match := _TOKENS[open[-1:]].search(line, at):
         token, at = match.group(), match.end()
         if token == "\\":
             continues = True
         elif token.startswith("<<") and match["word"]:
             heredocs.append(Heredoc(_unquoted(match["word"]), bool(match["tabs"])))
+        elif token.startswith("#"):
+            comment_at = match.start()
         elif token == _CLOSES.get(open[-1:]):
             open = open[:-1]
         elif open[-1:] == "a" and token == "(":
             open += "a"
         else:
             open += _OPENS.get(token, "")
-    return Scan(open, tuple(heredocs), continues)
+    return Scan(open, tuple(heredocs), continues, comment_at)
+
+
+def without_comments(text: str) -> str:
+    """Lines of code without the comments at their ends."""
+    lines, open = text.split("\n"), ""
+    for number, line in enumerate(lines):
+        scan = scan_line(line, open)
+        open, lines[number] = scan.open, line[: scan.comment_at]
+    return "\n".join(lines)
 
 
 class _HeredocEnds:

@@ -3,7 +3,7 @@
 import pytest
 
 from mngr_e2e.tutorial.blocks import read_blocks
-from mngr_e2e.tutorial.lint import known_verbs, runs_a_command_of
+from mngr_e2e.tutorial.lint import known_verbs, runs_a_command_of, simple_commands
 from mngr_e2e.tutorial.literals import HOLE
 
 
@@ -61,3 +61,17 @@ def test_a_proxy_does_not_count(block: str, run: str) -> None:
 def test_no_run_at_all_is_flagged_and_an_unknown_run_is_believed() -> None:
     assert not is_run("mngr list")
     assert is_run("mngr list", "true", None)
+
+
+@pytest.mark.accept("A8", "Y14")
+@pytest.mark.parametrize(
+    ("command", "found"),
+    [
+        ("mngr list  # who is there; and what | is it?", [["mngr", "list"]]),
+        ("mngr list # one; two\nmngr gc", [["mngr", "list"], ["mngr", "gc"]]),
+        ("mngr create a#b '#c' \"d # e\"", [["mngr", "create", "a#b", "#c", "d # e"]]),
+        ("mngr create 'x\n# y; z' b", [["mngr", "create", "x ; # y; z", "b"]]),
+    ],
+)
+def test_a_comment_after_a_command_is_no_command(command: str, found: list[list[str]]) -> None:
+    assert simple_commands(command) == found
