@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,11 @@ from mngr import process
 from mngr.cli.commands import COMMANDS
 from mngr.process import Completed, OnlyEnv
 from mngr.registry import plugin_commands
-from mngr_e2e.tutorial.blocks import load_blocks
+from mngr_e2e.authoring.programs import Programs
+from mngr_e2e.authoring.proofread import Proof, Proofreader
+from mngr_e2e.tutorial.blocks import load_blocks, read_blocks
 from mngr_e2e.tutorial.check import Report, check
+from mngr_e2e.tutorial.lint import simple_commands
 from mngr_e2e.tutorial.syntax import syntax_problem
 
 ROOT = Path(__file__).parents[1]
@@ -75,6 +79,24 @@ def test_every_verb_has_an_example() -> None:
     commands = (command for block in load_blocks(str(TUTORIAL)) for command in block.commands)
     shown = {verb for command in commands for verb in _VERB.findall(command)}
     assert {*COMMANDS, *plugin_commands()} - shown == set(), "tutorial.sh has no example of these"
+
+
+@pytest.mark.accept("Z3", "A8")
+def test_the_documented_commands_of_the_four_steps_exist(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Our own proofreader, which drafts of agents go through, reads the page that says how it is done."""
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    page = (ROOT / "docs/self-test.md").read_text()
+    blocks = [
+        block for text in re.findall(r"^```sh\n(.*?)^```$", page, re.M | re.S) for block in read_blocks(text)
+    ]
+    proofreader = Proofreader(Programs(str(ROOT)), ["mngr"])
+    assert [proof for block in blocks if (proof := proofreader.read(block, "self-test.md")) != Proof()] == []
+    calls = [words for block in blocks for command in block.commands for words in simple_commands(command)]
+    steps = [tuple(words[1:3]) for words in calls if words[0] == "mngr"]
+    for step in (("tutorial", "draft"), ("tutorial", "sync"), ("tutorial", "check"), ("tmr", "report")):
+        assert step in steps
+    assert ["make", "self-test"] in calls
+    assert "\nself-test: setup\n" in (ROOT / "Makefile").read_text()
 
 
 class Clone:
