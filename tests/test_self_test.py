@@ -161,7 +161,7 @@ def test_a_fault_in_our_own_code_comes_back_as_one_fix(clone: Clone, tmp_path: P
     (plays / f"{MENDED}.json").write_bytes(msgspec.json.encode(REPAIR))
 
     clone.run("mngr", "config", "trust").check("trust")
-    borrowed = ("-S", "tmr.setup=true", "-S", f"tmr.pytest={sys.executable} -m pytest")
+    borrowed = ("-S", "tmr.setup=:", "-S", f"tmr.pytest={sys.executable} -m pytest")
     refused = clone.run("mngr", *borrowed, "tmr", "plan", SUITE)
     assert refused.code == 6, refused
     assert "wrong code under test" in refused.complaint
