@@ -1,39 +1,41 @@
-# Two commands matter: `make test` sets everything up and runs all tests; `make check` is the quick half.
+# Two commands matter: `make demo` shows the whole loop, `make test` runs all tests; each sets up what it needs.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
+FIRST := $(VENV)/.first
 PAGE := src/mngr_view/static/page.html
+DIR ?= mngr-demo
 DEBIAN := tmux git rsync openssh-client openssh-server iproute2 iptables docker.io debootstrap busybox util-linux procps groff-base asciinema chromium gh
-
 PATHS ?= tests/e2e/test_finding_your_way.py
 
-.PHONY: setup web check test self-test soak docs demo bench clean
+.PHONY: demo test check setup web self-test soak docs acceptance changelog bench clean
+
+# All that the demo needs: tmux, git, Python, and Node for the page; no browser, no container, no coding agent.
+demo: $(FIRST) $(PAGE)
+	$(BIN)/mngr demo --dir '$(DIR)'
 
 setup: $(STAMP) $(PAGE) build/agents/installed
 
 web: $(PAGE)
 
-# The coding agents that tests drive; where they cannot be had, those tests say so.
-build/agents/installed: tests/agents/programs/package-lock.json tools/agent-programs
-	command -v npm >/dev/null || tools/debian-packages nodejs npm
-	tools/agent-programs
+$(FIRST): pyproject.toml tools/python-env
+	tools/debian-packages --needed tmux git
+	tools/python-env $(PYTHON) $(VENV) demo
+	touch $@
 
-$(STAMP): pyproject.toml tools/debian-packages
+$(STAMP): $(FIRST) tools/debian-packages
 	tools/debian-packages $(DEBIAN)
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
+	tools/python-env $(PYTHON) $(VENV) dev
 	touch $@
 
-web/node_modules/.package-lock.json: web/package-lock.json
-	command -v npm >/dev/null || tools/debian-packages nodejs npm
-	# Not `npm ci`: it insists on builds for other machines, which some registries lack. The lockfile still rules.
-	cd web && npm install --silent --no-save
+$(PAGE): $(wildcard web/*.js* web/*.html web/src/*.ts* web/src/style/*.css) | $(FIRST)
+	tools/page
 	touch $@
 
-$(PAGE): web/node_modules/.package-lock.json web/page.html $(wildcard web/*.js* web/src/*.ts* web/src/style/*.css)
-	cd web && npm run --silent check && npm run --silent build
-	touch $@
+# The coding agents that tests drive; where they cannot be had, those tests say so.
+build/agents/installed: tests/agents/programs/package-lock.json tools/agent-programs | $(FIRST)
+	PATH="$$(tools/node):$$PATH" tools/agent-programs
 
 check: setup
 	$(BIN)/ruff check .
@@ -58,9 +60,6 @@ soak: setup
 docs: setup
 	$(BIN)/python -m mngr.cli.helptext && $(BIN)/python -m mngr.cli.reference
 	$(BIN)/python -m mngr_e2e.authoring.slash_command
-
-demo: setup
-	PATH="$(CURDIR)/$(BIN):$$PATH" examples/first-steps.sh
 
 bench: setup
 	$(BIN)/python bench/run.py

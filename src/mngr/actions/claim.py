@@ -30,8 +30,8 @@ def claim(host: Host, spec: AgentSpec, *, is_auto_named: bool) -> tuple[AgentSpe
             return spec, float(done.stdout)
         if done.code != _TAKEN:
             raise MngrError(
-                f"could not write to {host.dir} on {host.name}: {done.complaint}",
-                hint="is its disk full or read-only? mngr doctor looks for the cause",
+                f"could not write to {host.dir} on {host.name}: {_first_line(done.complaint)}",
+                hint="is its disk full or read-only? MNGR_HOST_DIR names another folder; mngr doctor looks further",
             )
         if not is_auto_named:
             raise RefusedError(
@@ -67,9 +67,14 @@ take || {{
 
 
 def release(host: Host, spec: AgentSpec) -> None:
-    """Removes the agent's directory and gives its name back. Twice is safe."""
+    """Removes the agent's directory and gives its name back. Twice is safe, also where nothing could be made."""
     paths = HostPaths(host.dir)
-    script = f"{drop_name(paths, spec.name, spec.id)}\nrm -rf {quote(paths.agent(spec.id).dir)}\n{ring(paths.bell)}\n"
+    script = f"""\
+[ -d {quote(host.dir)} ] || exit 0
+{drop_name(paths, spec.name, spec.id)}
+rm -rf {quote(paths.agent(spec.id).dir)}
+{ring(paths.bell)}
+"""
     host.run(READ_AND_RUN, stdin=encode(script)).check(f"removing {spec.id}")
 
 
@@ -102,6 +107,10 @@ def exit_code(launched: Launched) -> int | None:
 def isolated(argv: tuple[str, ...], how: str) -> tuple[str, ...]:
     """The command, in a pid namespace of its own when asked: nothing it starts can outlive it."""
     return (*_ISOLATED, *argv) if how == "pid" else argv
+
+
+def _first_line(text: str) -> str:
+    return text.partition("\n")[0]
 
 
 def _claim_script(paths: HostPaths, spec: AgentSpec) -> str:

@@ -33,6 +33,11 @@ def make_example(repo: str) -> Example:
     return make_from(_HERE, repo, "Pantry 1.0")
 
 
+def plays_folder() -> str:
+    """Where the example's playbooks are."""
+    return os.path.join(_HERE, "plays")
+
+
 def make_from(folder: str, repo: str, message: str) -> Example:
     """Makes a repository from a folder that holds a `project` and its `plays`."""
     shutil.copytree(os.path.join(folder, "project"), repo, ignore=shutil.ignore_patterns("__pycache__"))

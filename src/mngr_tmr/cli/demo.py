@@ -1,0 +1,125 @@
+"""`mngr demo`."""
+
+import os
+import shlex
+import signal
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+import click
+
+import mngr
+from mngr_tmr.cli.finish import INTERRUPTED
+from mngr_tmr.cli.places import Place
+from mngr_tmr.cli.run import make_spec
+from mngr_tmr.demo.ending import ending
+from mngr_tmr.demo.stage import Stage, set_stage, user_packages
+from mngr_tmr.model.run import RunSpec
+from mngr_tmr.report.report import Reported, write_report
+from mngr_tmr.report.reporter import Reporter
+from mngr_tmr.run.folder import RunFolder, make_folder, runs_folder
+from mngr_tmr.run.progress import Progress
+from mngr_tmr.run.reduce import Secrets, integrate_run
+from mngr_tmr.run.start import run_tasks
+
+_SLOTS = 6
+# One of the agents hangs. It is among the first, so that others work while its silence is being counted.
+_SILENCE = "25s"
+
+
+@click.command("demo", context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--dir",
+    "folder",
+    metavar="DIR",
+    default="mngr-demo",
+    show_default=True,
+    help="Where the repository, its run and the page stay.",
+)
+@click.option("--no-keep", is_flag=True, help="Remove at the end what it made there.")
+@click.pass_context
+def command(_: click.Context, folder: str, no_keep: bool) -> int:
+    """The whole loop on a bundled example: an agent per test, each verified, one branch and one page back.
+
+    A small program comes with a tutorial and tests that cite it. Scripted agents take the place of coding agents, so
+    it needs no account, no key and no network. They find a bug, a wrong test, a weak test and something that blocks
+    them; two fix the same thing, two get in each other's way, one lies, one hangs, one is killed. It takes about a
+    minute. Afterwards, and after Ctrl-C, no agent, tmux server or temporary file is left; a second run in the same
+    folder starts from the same commit again.
+
+    \b
+    mngr demo
+    mngr demo --dir /tmp/try --no-keep
+    """
+    progress = Progress(out=sys.stderr)
+    with set_stage(folder, keep=not no_keep) as stage:
+        place = Place(mngr.Manager(cwd=stage.example.repo), stage.example.repo, _runs(stage))
+        spec, _why = make_spec(place, ("tests",), _said(stage))
+        for line in _beginning(stage, spec):
+            progress.say(line)
+        reported = _run(make_folder(place.runs, spec), place.manager, progress)
+        if reported is None:
+            progress.say("interrupted: no agent of the demo runs any more")
+            return INTERRUPTED
+        for line in ending(stage, reported, is_kept=not no_keep):
+            click.echo(line)
+    return 0
+
+
+def _run(folder: RunFolder, manager: mngr.Manager, progress: Progress) -> Reported | None:
+    """Runs, integrates and reports, as `mngr tmr run` does; None when it was interrupted."""
+    secrets, tell = Secrets(tests=user_packages()), _Impatience(progress)
+    try:
+        with Reporter(folder, observe=progress) as observe:
+            run_tasks(folder, manager=manager, env=secrets.tests, observe=observe, tell=tell)
+    except mngr.MngrError:
+        if not tell.has_heard:
+            raise
+    progress.close()
+    if tell.has_heard:
+        return None
+    progress.say("integrating: commits are ranked, joined and tested again")
+    integrate_run(folder, manager=manager, secrets=secrets)
+    return write_report(folder)
+
+
+class _Impatience:
+    """Hears what a run says when it is interrupted, and interrupts it again: its agents are not worth waiting for."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress, self.has_heard = progress, False
+
+    def __call__(self, _: str) -> None:
+        if not self.has_heard:
+            self.has_heard = True
+            self._progress.say("interrupted: stopping the agents")
+            signal.raise_signal(signal.SIGINT)
+
+
+def _runs(stage: Stage) -> str:
+    return runs_folder(stage.example.repo)
+
+
+def _said(stage: Stage) -> dict[str, Any]:
+    """What would stand on the command line of `mngr tmr run`, and in its config."""
+    settle = os.path.join(stage.example.plays, "settle.json")
+    return {
+        "name": stage.run,
+        "base": stage.base,
+        "type": "scripted",
+        "args": [stage.example.play_arg],
+        "slots": _SLOTS,
+        "silence": _SILENCE,
+        "grace": "1s",
+        "verify_runs": 1,
+        "integrator_type": "scripted",
+        "integrator_args": [settle],
+        "env": user_packages(),
+    }
+
+
+def _beginning(stage: Stage, spec: RunSpec) -> Iterable[str]:
+    yield f"{stage.example.repo}: a program, its tutorial and {len(spec.tasks)} tests, with faults of many kinds"
+    yield f"an agent for each test, {_SLOTS} at once; to see them at work, in another terminal:"
+    yield f"    MNGR_HOST_DIR={shlex.quote(stage.host_dir)} mngr list --watch"

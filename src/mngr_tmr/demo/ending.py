@@ -1,0 +1,68 @@
+"""The last words of a demo: what became of every test, the branch, the page, and what to try next."""
+
+import os
+import shlex
+import shutil
+import sys
+from collections.abc import Iterable
+
+from mngr_tmr.demo.stage import Stage
+from mngr_tmr.report.lines import branch_log, printable
+from mngr_tmr.report.report import Reported
+from mngr_tmr.report.sections import NAMES, SECTIONS
+from mngr_tmr.report.words import counted, times
+
+
+def ending(stage: Stage, reported: Reported, *, is_kept: bool) -> Iterable[str]:
+    """Lines that are safe to print; makes the link to the page where that is kept."""
+    contents = reported.contents
+    yield counted(contents)
+    for name in NAMES:
+        for row in contents.section(name):
+            test = row.task.node_id.rpartition("::")[2]
+            yield printable(f"  {SECTIONS[name].title.lower():<26}{test}")
+    if (one := contents.integration) is None:
+        return
+    log = branch_log(contents)
+    yield ""
+    yield f"branch {one.branch}, {times(len(log), 'commit')} (git log --oneline):"
+    yield from (f"  {printable(line)}" for line in log)
+    if not is_kept:
+        return
+    yield ""
+    if reported.page:
+        yield f"page: {_link(stage, reported.page)}"
+    else:
+        yield from (line for line in reported.lines if line.startswith("no page"))
+    yield from _next(stage, one.branch)
+
+
+def _link(stage: Stage, page: str) -> str:
+    """A name for the newest page that does not change from run to run."""
+    new = f"{stage.page}.new"
+    if os.path.lexists(new):
+        os.unlink(new)
+    os.symlink(os.path.relpath(page, stage.folder), new)
+    os.replace(new, stage.page)
+    return stage.page
+
+
+def _next(stage: Stage, branch: str) -> Iterable[str]:
+    yield "try next:"
+    rows = (
+        *_mngr_at_hand(),
+        ("go there", f"cd {shlex.quote(os.path.relpath(stage.example.repo))}"),
+        ("serve the page", "mngr tmr report --serve"),
+        ("review", f"git log --reverse -p main..{branch}"),
+        ("take it all", f"git merge {branch}"),
+        ("without a fix", f"git switch {branch} && git revert --no-edit HEAD"),
+        ("a real agent", "mngr tmr run tests --type claude -- -k add_keeps"),
+    )
+    yield from (f"  {word:<16}{words}" for word, words in rows)
+
+
+def _mngr_at_hand() -> Iterable[tuple[str, str]]:
+    """How to have `mngr` on the PATH, for someone who started it by its path or by `make demo`."""
+    own = os.path.dirname(sys.executable)
+    if not shutil.which("mngr") and os.path.exists(os.path.join(own, "mngr")):
+        yield "have mngr", f"PATH={shlex.quote(own)}:$PATH"
