@@ -1,0 +1,7 @@
+#!/bin/sh
+
+# Say something.
+echo hello
+
+# Say nothing.
+echo
