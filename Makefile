@@ -61,6 +61,10 @@ docs: setup
 	$(BIN)/python -m mngr.cli.helptext && $(BIN)/python -m mngr.cli.reference
 	$(BIN)/python -m mngr_e2e.authoring.slash_command
 
+# Which acceptance lines the last `make test` met, into docs/acceptance.md.
+acceptance:
+	$(BIN)/python tools/acceptance
+
 bench: setup
 	$(BIN)/python bench/run.py
 

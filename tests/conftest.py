@@ -11,6 +11,13 @@ _GRACE_S = 10.0
 os.environ["PATH"] = os.pathsep.join((os.environ.get("PATH", ""), "/usr/sbin", "/sbin"))
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tells the JUnit file which acceptance lines a test proves; `make acceptance` reads them there."""
+    for item in items:
+        ids = {name for mark in item.iter_markers("accept") for name in mark.args}
+        item.user_properties += [("accept", name) for name in sorted(ids)]
+
+
 def pytest_sessionfinish(session: pytest.Session) -> None:
     factory = getattr(session.config, "_tmp_path_factory", None)
     if factory is None or factory._basetemp is None:

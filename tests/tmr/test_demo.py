@@ -48,8 +48,8 @@ class Newcomer:
         )
 
     def left(self) -> list[str]:
-        """Whatever a demo should have taken away: temporary files, files at home, processes of either."""
-        files = [str(path) for folder in (self.temp, self.home) for path in folder.iterdir()]
+        """Whatever a demo should have taken away: temporary files, a host dir at home, processes."""
+        files = [str(path) for path in (*self.temp.iterdir(), *self.home.glob(".mngr*"))]
         lines = process.run(["ps", "-A", "-o", "args="]).text.splitlines()
         return files + [line for line in lines if f"{self.temp}/" in line]
 

@@ -11,12 +11,13 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
+from itertools import count
 
 from msgspec import Struct
 
 import mngr
 from mngr_tmr.example.make import Example, make_example, plays_folder
-from mngr_tmr.run.folder import run_names, runs_folder
+from mngr_tmr.run.folder import runs_folder
 
 _NAME = "demo"
 _ENOUGH_S = 30.0
@@ -38,10 +39,10 @@ class Stage(Struct, frozen=True):
 
     @property
     def run(self) -> str:
-        """A name for the next run here."""
-        names = run_names(runs_folder(self.example.repo))
-        numbers = [0, *(int(name[len(_NAME) + 1 :]) for name in names if name[len(_NAME) + 1 :].isdigit())]
-        return f"{_NAME}-{max(numbers) + 1}"
+        """A name for the next run here; half a folder, of one that was interrupted at once, takes a name too."""
+        runs = runs_folder(self.example.repo)
+        taken = set(os.listdir(runs) if os.path.isdir(runs) else ())
+        return next(name for number in count(1) if (name := f"{_NAME}-{number}") not in taken)
 
 
 @contextmanager
