@@ -65,6 +65,9 @@ docs: setup
 acceptance:
 	$(BIN)/python tools/acceptance
 
+changelog: $(FIRST)
+	$(BIN)/python tools/changelog
+
 bench: setup
 	$(BIN)/python bench/run.py
 
