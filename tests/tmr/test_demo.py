@@ -138,6 +138,19 @@ def test_what_a_killed_demo_left_goes_with_the_next_and_two_at_once_are_refused(
     assert wait_until(lambda: not newcomer.left(), 20)
 
 
+@pytest.mark.accept("U1", "K18")
+@pytest.mark.parametrize("name", ["precious", "t/mngr-demo-link"])
+def test_a_note_that_names_something_else_harms_nothing(newcomer: Newcomer, name: str) -> None:
+    precious = newcomer.cwd / "precious"
+    (precious / "file").mkdir(parents=True)
+    (newcomer.temp / "mngr-demo-link").symlink_to(precious)
+    (newcomer.cwd / "mngr-demo/pantry").mkdir(parents=True)
+    named = precious if name == "precious" else newcomer.cwd.parent / name
+    (newcomer.cwd / "mngr-demo/.demo").write_text(str(named))
+    assert newcomer(*ARGV, "demo").code == 6
+    assert (precious / "file").exists()
+
+
 @pytest.mark.accept("U1", "U3")
 def test_a_folder_that_is_something_else_is_left_alone(newcomer: Newcomer) -> None:
     mine = newcomer.cwd / "mngr-demo/pantry/shopping.txt"
@@ -149,3 +162,5 @@ def test_a_folder_that_is_something_else_is_left_alone(newcomer: Newcomer) -> No
     assert "--dir DIR" in done.stderr
     assert mine.read_text() == "beans\n"
     assert newcomer.left() == []
+    nowhere = newcomer(*ARGV, "demo", "--dir", "/proc/here")
+    assert (nowhere.code, "cannot make /proc/here" in nowhere.stderr) == (1, True), nowhere

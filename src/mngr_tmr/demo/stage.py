@@ -20,6 +20,7 @@ from mngr_tmr.example.make import Example, make_example, plays_folder
 from mngr_tmr.run.folder import runs_folder
 
 _NAME = "demo"
+_PREFIX = "mngr-demo-"
 _ENOUGH_S = 30.0
 # A user's own settings of git, such as signing, would stop at a question that nobody answers.
 _PLAIN_GIT = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null"}
@@ -54,11 +55,16 @@ def set_stage(folder: str, *, keep: bool) -> Iterator[Stage]:
     """
     folder = os.path.abspath(folder)
     had = [path for path in (folder, os.path.join(folder, "pantry")) if os.path.lexists(path)]
-    os.makedirs(folder, exist_ok=True)
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except OSError as error:
+        raise mngr.MngrError(
+            f"cannot make {folder}: {error.strerror}", hint="choose another folder: mngr demo --dir DIR"
+        ) from None
     with _held(os.path.join(folder, ".demo")) as note:
-        if left := note.read():
+        if _is_ours(left := note.read()):
             _strike(left)
-        temp = tempfile.mkdtemp(prefix="mngr-demo-")
+        temp = tempfile.mkdtemp(prefix=_PREFIX)
         note.write(temp)
         try:
             with _environment(_own_environment(temp)):
@@ -113,6 +119,14 @@ def _repository(folder: str) -> tuple[Example, str]:
             f"{repo} is not the example's repository", hint="choose another folder: mngr demo --dir DIR"
         )
     return Example(repo, plays_folder()), done.text.split()[-1]
+
+
+def _is_ours(path: str) -> bool:
+    """Whether a demo can have made that: the note that names it lies where anyone may have put it."""
+    folder, name = os.path.split(path)
+    if folder != tempfile.gettempdir() or not name.startswith(_PREFIX) or os.path.islink(path):
+        return False
+    return os.path.isdir(path) and os.stat(path).st_uid == os.geteuid()
 
 
 def _strike(temp: str) -> None:
@@ -191,8 +205,10 @@ def _held(path: str) -> Iterator[_Note]:
 def _environment(changes: dict[str, str]) -> Iterator[None]:
     """Our own environment for a while: git, which we start ourselves, reads it as much as agents do."""
     before = dict(os.environ)
+    for name in before:
+        if name.startswith(("MNGR_", "TMUX")):
+            del os.environ[name]
     os.environ.update(changes)
-    os.environ.pop("TMUX", None)
     try:
         yield
     finally:
