@@ -70,6 +70,7 @@ def test_the_first_steps_with_a_real_agent(reader: Reader, model: Model) -> None
     """Claude Code itself; the model behind it follows a script, and asks before it commits."""
     reader.env |= {key: value for key, value in claude_env(model, reader.world.home).items() if key != "HOME"}
     reader.env["PATH"] = f"{Path(sys.executable).parent}:{reader.env['PATH']}"
+    reader.settle(toml("commands.create", {"env": [f"ANTHROPIC_BASE_URL={model.url}"]}))
     commit = ToolCall("Bash", {"command": "git commit -q --allow-empty -m mended", "description": "commits"})
     model.add(Reply("I commit it", (commit,)), "it is committed", match="Logging in fails")
     seen: dict[str, Done] = {}
