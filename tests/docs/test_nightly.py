@@ -91,10 +91,9 @@ def test_its_run_leaves_what_it_uploads(tested: Reader, workflow: Any) -> None:
     )
 
 
-@pytest.mark.slow
 def test_the_line_for_cron(tested: Reader) -> None:
     (line,) = (
         line for line in (ROOT / "docs/nightly.md").read_text().splitlines() if line.startswith("flock")
     )
-    done = tested.sh(with_a_stand_in(line))
-    assert (done.code, "2 clean" in done.stdout) == (0, True), done
+    done = tested.ok(f"{with_a_stand_in(line)} --dry-run")
+    assert done.stdout.count("::test_it_") == 2

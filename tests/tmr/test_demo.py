@@ -99,16 +99,21 @@ def _try_what_it_says(newcomer: Newcomer, repo: Path, said: str) -> None:
 @pytest.mark.slow
 @pytest.mark.accept("U1", "P11", "P12")
 def test_an_interrupted_demo_leaves_nothing_running_and_the_next_one_starts_anew(newcomer: Newcomer) -> None:
-    for number, until in enumerate(("slots 6/6", "an agent for each test", "working"), 1):
-        demo = newcomer.start("demo", "--no-keep") if number == 3 else newcomer.start("demo")
+    moments = (
+        ((), "slots 6/6", 2),
+        ((), "an agent for each test", 1),
+        (("--dir", "other", "--no-keep"), "slots 6/6", 1),
+    )
+    for words, until, times in moments:
+        demo = newcomer.start("demo", *words)
         seen = _read_until(demo, until)
-        os.kill(demo.pid, signal.SIGINT)
-        if number == 1:
+        for _ in range(times):
             os.kill(demo.pid, signal.SIGINT)
         _, rest = demo.communicate(timeout=_PATIENCE_S)
         assert demo.returncode == 130, seen + rest
         assert newcomer.left() == []
-    assert not (newcomer.cwd / "mngr-demo/pantry").exists()
+    assert (newcomer.cwd / "mngr-demo/pantry/tutorial.sh").exists()
+    assert not (newcomer.cwd / "other").exists()
 
 
 def _read_until(demo: "subprocess.Popen[str]", word: str) -> str:

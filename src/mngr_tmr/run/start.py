@@ -54,11 +54,13 @@ def run_tasks(
         destroy_copies(spec.id, manager)
         if entries:
             ensure_ready(msgspec.structs.replace(spec, knobs=state.knobs), env, manager)
-        with _Interrupts(loop, hands, tell):
-            if entries:
-                loop.resume(resumed)
-            loop.go()
-        hands.close()
+        try:
+            with _Interrupts(loop, hands, tell):
+                if entries:
+                    loop.resume(resumed)
+                loop.go()
+        finally:
+            hands.close()
         _sweep(state, manager)
         return state
     finally:
@@ -112,11 +114,20 @@ class _Interrupts:
         self._hands.put(
             Entry(self._hands.now(), "run", "noted", message="interrupted", data={"abort": abort})
         )
+        # In a thread: this may have come in the middle of a write to the stream that the lines go to.
+        threading.Thread(target=self._say, args=(self._words(abort),), name="tmr-interrupt").start()
+
+    def _say(self, lines: tuple[str, ...]) -> None:
+        for line in lines:
+            self._tell(line)
+
+    def _words(self, abort: bool) -> tuple[str, ...]:
         run = self._loop.run
         names = ", ".join(run.tasks[slug].agent for slug in run.live)
         resume = f"mngr tmr resume {run.spec.id}"
         if abort:
-            self._tell(f"stopping {len(run.live)} agents; afterwards: {resume}")
-        else:
-            self._tell(f"nothing more is launched. {len(run.live)} agents still run: {names or 'none'}")
-            self._tell(f"they are waited for; Ctrl-C again stops them. Later: {resume}")
+            return (f"stopping {len(run.live)} agents; afterwards: {resume}",)
+        return (
+            f"nothing more is launched. {len(run.live)} agents still run: {names or 'none'}",
+            f"they are waited for; Ctrl-C again stops them. Later: {resume}",
+        )
