@@ -42,6 +42,7 @@ class Machine:
     def write(self, name: str, script: str) -> None:
         path = self.clone / name if "/" in name else self.bin / name
         path.parent.mkdir(parents=True, exist_ok=True)
+        path.unlink(missing_ok=True)  # it may be a link to the real one
         path.write_text(f"#!/bin/sh\n{script}\n")
         path.chmod(0o755)
 
@@ -135,6 +136,15 @@ def test_who_is_not_root_is_told_what_to_install_before_anything_else_happens(ma
     assert error == "error: this needs no-such-program, and only root can install that"
     assert "sudo apt-get install -y no-such-program" in hint
     assert machine(*missing[:-1]).code == 0
+
+
+def test_root_without_a_way_to_a_mirror_is_told_so(machine: Machine) -> None:
+    machine.write("id", "echo 0")
+    machine.write("apt-get", "exit 100")
+    done = machine("tools/debian-packages", "--needed", "no-such-program")
+    assert done.code == 1
+    assert told(done)[-2] == "error: apt-get could not install no-such-program"
+    assert "mirror" in told(done)[-1]
 
 
 def test_a_python_that_is_missing_or_old_or_cannot_install_is_named(machine: Machine) -> None:
