@@ -59,12 +59,11 @@ def command(_: click.Context, folder: str, no_keep: bool) -> int:
         for line in _beginning(stage, spec):
             progress.say(line)
         reported = _run(make_folder(place.runs, spec), place.manager, progress)
-        if reported is None:
-            progress.say("interrupted: no agent of the demo runs any more")
-            return INTERRUPTED
-        for line in ending(stage, reported, is_kept=not no_keep):
+        for line in ending(stage, reported, is_kept=not no_keep) if reported else ():
             click.echo(line)
-    return 0
+    if reported is None:
+        progress.say("nothing of the demo runs any more")
+    return 0 if reported else INTERRUPTED
 
 
 def _run(folder: RunFolder, manager: mngr.Manager, progress: Progress) -> Reported | None:
