@@ -8,6 +8,7 @@ PAGE := src/mngr_view/static/page.html
 DIR ?= mngr-demo
 DEBIAN := tmux git rsync openssh-client openssh-server iproute2 iptables docker.io debootstrap busybox util-linux procps groff-base asciinema chromium gh
 PATHS ?= tests/e2e/test_finding_your_way.py
+WORKERS ?= 4
 
 .PHONY: demo test check setup web self-test soak docs acceptance changelog bench clean
 
@@ -41,13 +42,13 @@ check: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	tools/test $(BIN)/pytest -q -n 2 -m 'not slow'
+	tools/test $(BIN)/pytest -q -n $(WORKERS) --dist loadfile -m 'not slow'
 
 test: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	tools/test $(BIN)/pytest -n 2 --junitxml=build/junit.xml
+	tools/test $(BIN)/pytest -n $(WORKERS) --dist loadfile --junitxml=build/junit.xml
 
 # The pipeline on our own suite, an agent for each test; all of it: make self-test PATHS=tests/e2e (docs/self-test.md).
 self-test: setup

@@ -337,6 +337,10 @@ mngr create one@lab.faulty -- sleep 600
 mngr create two@lab.faulty -- sleep 600
 mngr list --host lab
 
+# move an agent to another machine, with its work, its name and its labels, and back again
+mngr migrate fix-login @.faulty
+mngr migrate fix-login @local
+
 # the machine itself: all its agents go with it
 mngr destroy @lab.faulty --yes
 
@@ -437,6 +441,9 @@ mngr e2e view --html report.html
 ##############################################################################
 # AN AGENT FOR EACH TEST
 ##############################################################################
+
+# see the whole loop once, with agents that follow a script: about a minute, and everything stays in mngr-demo
+mngr demo
 
 # an agent for each test: what would that be?
 mngr tmr plan tests

@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -139,12 +140,16 @@ def test_nobody_of_a_killed_group_works_on(tmp_path: Path) -> None:
         folder.mkdir()
         script = '"$1" -c "$2" & "$1" -c "$2" & "$1" -c "$2" & wait'
         started = process.stream(["sh", "-c", script, "sh", sys.executable, busy], cwd=str(folder))
-        assert wait_until(lambda folder=folder: len(list(folder.iterdir())) > 3, 20)
+        assert wait_until(partial(_has_files, folder), 20)
         started.kill()
         seen = {file.name: file.stat().st_size for file in folder.iterdir()}
         assert [pid for pid in _pids() if _group(pid) == started.pid] == []
         assert {file.name: file.stat().st_size for file in folder.iterdir()} == seen
         process.run(["rm", "-rf", str(folder)]).check("rm")
+
+
+def _has_files(folder: Path) -> bool:
+    return len(list(folder.iterdir())) > 3
 
 
 def _pids() -> list[int]:

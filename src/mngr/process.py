@@ -372,7 +372,26 @@ def _end_group(child: "subprocess.Popen[bytes]") -> None:
     """Kills a child with its group, and returns when none of them can touch a file any more."""
     _signal_group(child, signal.SIGKILL)
     child.wait()
-    wait_until(lambda: not _signal_group(child, 0), _LAST_BREATH_S, every_s=0.002)
+    wait_until(lambda: not _signal_group(child, 0) or not _is_busy(child.pid), _LAST_BREATH_S, every_s=0.002)
+
+
+def _is_busy(group: int) -> bool:
+    """Whether a member of the group is more than a zombie, which nobody may come to bury for a while."""
+    try:
+        pids = [name for name in os.listdir("/proc") if name.isdigit()]
+    except OSError:
+        return True
+    return any(_state_in(group, pid) not in "ZX" for pid in pids)
+
+
+def _state_in(group: int, pid: str) -> str:
+    """The letter of a process of that group, X for any other."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            state, _, its_group = file.read().rpartition(b")")[2].split()[:3]
+    except OSError:
+        return "X"
+    return state.decode() if int(its_group) == group else "X"
 
 
 def _signal_group(child: "subprocess.Popen[bytes]", number: int) -> bool:

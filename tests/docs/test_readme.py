@@ -12,11 +12,12 @@ from tests.cli.command import Done, Terminal
 from tests.docs.blocks import ROOT, Block, read_blocks
 from tests.docs.reader import Reader, reader, tested, toml, with_a_stand_in
 from tests.support.docker import Engine, engine
+from tests.support.modal.service import Service, modal
 from tests.support.model import Model, Reply, ToolCall
 from tests.support.model.fixture import model
 from tests.support.sshd import Machines, machines
 
-__all__ = ["engine", "machines", "model", "reader", "tested"]
+__all__ = ["engine", "machines", "modal", "model", "reader", "tested"]
 
 README = read_blocks(ROOT / "README.md")
 
@@ -141,14 +142,13 @@ def test_the_same_in_a_container(reader: Reader, engine: Engine) -> None:
     follow(reader, create_line("@.docker"))
 
 
-@pytest.mark.accept("U5", "U3")
-def test_where_modal_is_not_installed_the_line_for_it_says_so(reader: Reader) -> None:
-    """With a provider `modal` in the tree this becomes `follow(reader, create_line("@.modal"))` on loopback."""
-    done = reader.sh(create_line("@.modal"))
-    assert done.code == 2, done
-    assert "modal" in done.stderr
-    assert "hint: " in done.stderr
-    assert reader.world.left_behind() == []
+@pytest.mark.slow
+@pytest.mark.accept("U5", "L1", "L2", "K13")
+def test_the_same_on_modal(reader: Reader, modal: Service) -> None:
+    reader.env |= modal.env
+    settings: dict[str, object] = {"app": f"t{os.urandom(4).hex()}", "image": "mngr-tests:base"}
+    reader.settle(toml("providers.modal", settings))
+    follow(reader, create_line("@.modal"))
 
 
 @pytest.mark.accept("U5", "K2")

@@ -77,6 +77,20 @@ def test_a_run_and_what_it_leaves(e2e: E2eSession) -> None:
     assert agents(e2e) == {}
 
 
+def test_a_demo_takes_no_folder_that_is_not_its_own(e2e: E2eSession) -> None:
+    e2e.write_tutorial_block("""
+        # see the whole loop once, with agents that follow a script: about a minute, and everything stays in mngr-demo
+        mngr demo
+    """)
+    mine = e2e.cwd / "mngr-demo/pantry/diary.txt"
+    mine.parent.mkdir(parents=True)
+    mine.write_text("dear diary")
+    result = e2e.run("mngr demo")
+    expect(result).to_have_exit_code(6)
+    expect(result.stderr).to_contain("hint: ")
+    assert [path.name for path in mine.parent.iterdir()] == ["diary.txt"]
+
+
 def test_a_fix_comes_back_as_one_commit(e2e: E2eSession) -> None:
     e2e.write_tutorial_block("""
         # do it: each agent gets a copy, what it changes is verified, and the good changes come back as one branch

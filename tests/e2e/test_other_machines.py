@@ -65,6 +65,29 @@ def test_two_agents_share_a_machine(e2e: E2eSession) -> None:
     expect(listed).not_.to_contain("here")
 
 
+def test_an_agent_moves_away_and_comes_back(e2e: E2eSession) -> None:
+    e2e.write_tutorial_block("""
+        # move an agent to another machine, with its work, its name and its labels, and back again
+        mngr migrate fix-login @.faulty
+        mngr migrate fix-login @local
+    """)
+    given(e2e, "mngr create fix-login --label owner=ada -- sleep 600")
+    commit(e2e, "fix-login", "login.txt")
+    for line, provider in (
+        ("mngr migrate fix-login @.faulty", "faulty"),
+        ("mngr migrate fix-login @local", "local"),
+    ):
+        expect(e2e.run(line)).to_succeed()
+        (moved,) = agents(e2e).values()
+        assert (moved["name"], moved["state"], moved["host"]["provider"]) == (
+            "fix-login",
+            "RUNNING",
+            provider,
+        )
+        assert moved["labels"] == {"owner": "ada"}
+        expect(e2e.run("mngr exec fix-login -- ls").stdout).to_contain("login.txt")
+
+
 def test_a_machine_goes_with_all_its_agents(e2e: E2eSession) -> None:
     e2e.write_tutorial_block("""
         # the machine itself: all its agents go with it
