@@ -21,6 +21,7 @@ from bench.machine import this_machine
 from bench.page import NoPageError, measure_pages
 from bench.peer import NoPeerError, install
 from bench.pipeline import measure_idle, measure_makespan, measure_simulation
+from bench.plot import plots
 from bench.remote import NoSshdError, measure_remote
 from bench.results import Claudes, Page, Remote, Results
 from bench.stage import workshop
@@ -81,6 +82,8 @@ def main(words: list[str]) -> int:
         ),
     )
     _publish(render(results), asked.out or ("" if asked.quick else os.path.join(HERE, "RESULTS.md")))
+    if not (asked.quick or asked.out):
+        _draw(results, os.path.join(os.path.dirname(HERE), "docs", "images"))
     return 0
 
 
@@ -151,6 +154,12 @@ def _publish(text: str, file: str) -> None:
     print(text)
     if file:
         with open(file, "w") as out:
+            out.write(text)
+
+
+def _draw(results: Results, folder: str) -> None:
+    for name, text in plots(results).items():
+        with open(os.path.join(folder, name), "w") as out:
             out.write(text)
 
 

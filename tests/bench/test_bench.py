@@ -4,11 +4,13 @@ import os
 import signal
 import subprocess
 import sys
+import xml.etree.ElementTree as ElementTree
 from functools import partial
 from pathlib import Path
 
 import pytest
 from bench.integrate import measure as measure_integration
+from bench.plot import plots
 from bench.results import (
     BARE,
     CREATE,
@@ -140,6 +142,26 @@ def test_a_run_of_many_agents_is_judged_by_its_makespan_and_its_scheduler_by_its
         assert judged == [met, met, met]
         assert [one.met for one in verdicts(results) if one.line == "S7"] == [None, None, met, met]
     assert "| 200 agents | 20 | 400.00 s | 430.00 s | 1.07 x |" in render(good)
+
+
+@pytest.mark.accept("S2", "S6", "S7", "S8")
+def test_pictures_show_what_was_measured_and_nothing_else() -> None:
+    assert plots(Results(MACHINE, {})) == {}
+    fast = times({CREATE: 0.1, HELP: 0.02}, floor={}, peer={CREATE: 1.2, HELP: 1.0})
+    grown = Results(
+        MACHINE,
+        fast.times,
+        makespans=(Makespan(200, 20, 400.0, 430.0, 0.4, 0.9),),
+        integrated=(Integrated(10, 1.0, 180), Integrated(100, 12.0, 1800)),
+        pages=(Page(1000, 180_000_000, 64_800_000, 21, 35_840, 300, 1300, 0),),
+    )
+    drawn = plots(grown)
+    assert list(plots(fast)) == ["speed.svg"]
+    said = {name: "".join(ElementTree.fromstring(text).itertext()) for name, text in drawn.items()}
+    assert "create" in said["speed.svg"]
+    assert "12 x" in said["speed.svg"]
+    for part in ("makespan 1.07 x", "1.20 x the time a branch of 10", "first paint 300 ms"):
+        assert part in said["scale.svg"]
 
 
 @pytest.mark.slow
