@@ -48,7 +48,7 @@ test: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	tools/test $(BIN)/pytest -n $(WORKERS) --dist loadfile --junitxml=build/junit.xml
+	tools/test $(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder --junitxml=build/junit.xml
 
 # The pipeline on our own suite, an agent for each test; all of it: make self-test PATHS=tests/e2e (docs/self-test.md).
 self-test: setup

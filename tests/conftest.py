@@ -6,19 +6,29 @@ from pathlib import Path
 
 import pytest
 
+from mngr_e2e.session.left_over import sweep
+
 _GRACE_S = 10.0
 # A user's PATH often lacks where Debian keeps iptables, ip, sshd and dockerd.
 os.environ["PATH"] = os.pathsep.join((os.environ.get("PATH", ""), "/usr/sbin", "/sbin"))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tells the JUnit file which acceptance lines a test proves; `make acceptance` reads them there."""
+    """Tells the JUnit file which acceptance lines a test proves, and puts files with slow tests first.
+
+    `make acceptance` reads the lines. A slow file that came last would be waited for by idle workers.
+    """
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
     for item in items:
         ids = {name for mark in item.iter_markers("accept") for name in mark.args}
         item.user_properties += [("accept", name) for name in sorted(ids)]
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
+    # Agents that tests kill in the middle of a test of their own have the machine's temporary folder.
+    if not os.environ.get("PYTEST_XDIST_WORKER"):
+        sweep("/tmp")
     factory = getattr(session.config, "_tmp_path_factory", None)
     if factory is None or factory._basetemp is None:
         return

@@ -14,9 +14,14 @@ from mngr.model.agent import AgentState, WaitingReason
 from mngr.model.message import Delivery
 from mngr.process import wait_until
 
+_OURS = {"sh", "dash", "bash", "python", "python3", "sleep", "cat", "awk", "mawk"}
 
-def idle_then_busy(desk: Desk) -> None:
-    """A message to an idle one is confirmed after its own word, one to a busy one waits, and its end is seen."""
+
+def idle_then_busy(desk: Desk, launcher: str = "") -> None:
+    """A message to an idle one is confirmed after its own word, one to a busy one waits, and its end is seen.
+
+    Nobody of ours stays beside an idle one: what its hooks start ends, and nothing polls. `launcher` only waits.
+    """
     go = threading.Event()
     desk.model.add(Reply("at last", until=go), match="take your time")
     receipt = desk.send("take your time")
@@ -41,6 +46,12 @@ def idle_then_busy(desk: Desk) -> None:
     assert end <= seen[0]
     desk.wait_turn()
     assert desk.said("user") == both
+    ours = _OURS - {launcher}
+    assert wait_until(lambda: not ours & _programs(desk), desk.patience_s), _programs(desk)
+
+
+def _programs(desk: Desk) -> set[str]:
+    return {os.path.basename(os.fsdecode(seen.argv[0])) for seen in desk.world.processes().values()}
 
 
 def twenty_messages(desk: Desk, *odd: str) -> None:

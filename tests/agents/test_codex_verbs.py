@@ -116,7 +116,7 @@ def test_a_question_is_answered_by_number_or_in_words(shared: CodexDesk) -> None
 
 @pytest.mark.accept("K8")
 def test_messages_to_an_idle_and_to_a_busy_one_and_the_end_of_its_turn(desk: CodexDesk) -> None:
-    idle_then_busy(desk)
+    idle_then_busy(desk, launcher="sh")
 
 
 @pytest.mark.accept("K8")

@@ -98,7 +98,8 @@ def test_a_person_who_interrupts_it_is_seen(desk: OpenCodeDesk) -> None:
         wait_until(lambda: "again to interrupt" in desk.screen(), 3)
     desk.wait(AgentState.WAITING, WaitingReason.END_OF_TURN)
     held.set()
-    assert {"reason": "interrupted"} in [event.data for event in desk.events()]
+    interrupted = {"reason": "interrupted"}
+    assert wait_until(lambda: interrupted in [event.data for event in desk.events()], 5), desk.events()
     assert "(the turn was interrupted)" in desk.said("tool")
 
 

@@ -100,7 +100,8 @@ def test_its_agent_type_runs_on_its_provider_and_its_hook_is_told(installed: str
 def test_its_command_is_a_command_of_mngr(installed: str, host_dir: str) -> None:
     os.makedirs(f"{host_dir}/providers/box/asleep")
     done = _python(installed, host_dir, "-m", "mngr", "boxes", "--json")
-    assert msgspec.json.decode(done.stdout) == [{"name": "asleep", "provider": "box", "state": "STOPPED"}]
+    (shown,) = msgspec.json.decode(done.stdout)
+    assert (shown["name"], shown["provider"], shown["state"]) == ("asleep", "box", "STOPPED")
     assert _python(installed, host_dir, "-m", "mngr", "boxes").text == "asleep\tSTOPPED\n"
 
 

@@ -118,12 +118,20 @@ class Watch {
   }
 
   "session.error"({ sessionID, error }) {
-    if (this.helpers.has(sessionID) || error?.name === ABORTED) return
+    if (this.helpers.has(sessionID)) return
+    if (error?.name === ABORTED) return this.interrupted(sessionID)
     const text = String(error?.data?.message ?? error?.name).split("\n")[0].slice(0, 300)
     say("api_error", { error: text })
     this.broken(sessionID, "api_error", `failed: ${text}`)
     // That of a busy one may be about the turn that it is in.
     if (this.expected.session === sessionID && !this.expected.isBusy) this.expected.settle({ error: text })
+  }
+
+  // Told by an error of the session and by one of its message, by one or both, before or after its end.
+  interrupted(session) {
+    if (session !== this.session || this.ending.reason === "interrupted") return
+    this.broken(session, "interrupted", "was interrupted")
+    if (!this.busy.has(session)) say("turn_ended", this.ending)
   }
 
   broken(session, reason, text) {
@@ -153,8 +161,7 @@ class Watch {
 
   "message.updated"({ info }) {
     this.roles.set(info.id, info)
-    const isOurs = info.sessionID === this.session
-    if (isOurs && info.error?.name === ABORTED) this.broken(info.sessionID, "interrupted", "was interrupted")
+    if (info.error?.name === ABORTED) this.interrupted(info.sessionID)
   }
 
   "message.part.updated"({ part }) {

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 
+from mngr_e2e.session.left_over import PREFIX, hold, release, sweep
 from mngr_e2e.session.manager import manager_env, record_agents, remove_sockets, sockets_elsewhere
 from mngr_e2e.session.reaper import end_marked
 from mngr_e2e.session.repository import make_repository, write_identity
@@ -53,7 +54,10 @@ class World(Struct, frozen=True):
 
 def make_world(artifacts: str, inherited: Mapping[str, str], *, record: bool = True) -> World:
     """Makes the folders of a new world; nothing in it is shared with another."""
-    root = tempfile.mkdtemp(prefix="e2e-", dir=_short_tmp())
+    folder = _short_tmp()
+    sweep(folder)
+    root = tempfile.mkdtemp(prefix=PREFIX, dir=folder)
+    hold(root)
     session = secrets.token_hex(6)
     env = _environment(root, session, inherited)
     env[ARTIFACTS] = artifacts
@@ -78,6 +82,7 @@ def end_world(world: World) -> list[int]:
         ask(("tmux", "-N", "-S", socket, "kill-server"), world.env, timeout_s=3)
     left = end_marked(world.marks)
     remove_sockets(elsewhere)
+    release(world.root)
     shutil.rmtree(world.root, onerror=_make_writable)
     return left
 
@@ -89,6 +94,7 @@ def tmux_sockets(world: World) -> list[str]:
 
 def keep_world(world: World, artifacts: str) -> str:
     """Leaves the world as it is, with a script that enters it and one that removes it; returns how to use them."""
+    release(world.root)
     env_file = os.path.join(world.root, "env.sh")
     cleanup = os.path.join(artifacts, "cleanup.sh")
     lines = [f"export {name}={shlex.quote(value)}\n" for name, value in sorted(world.env.items())]

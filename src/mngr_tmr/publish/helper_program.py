@@ -297,7 +297,8 @@ def ask(**asked: Any) -> dict[str, Any]:
 
 def run_pytest(order: dict[str, Any], args: list[str], timeout_s: float, output: Any = None) -> Seen:
     """Runs pytest with the plugin in the working copy; at the deadline it ends with all its children."""
-    folder = tempfile.mkdtemp(prefix="mngr-result-")
+    # In the agent's own directory it goes with the agent, also when this is killed.
+    folder = tempfile.mkdtemp(prefix="mngr-result-", dir=os.environ.get("MNGR_AGENT_STATE_DIR"))
     facts = os.path.join(folder, "facts.jsonl")
     try:
         for name, text in (

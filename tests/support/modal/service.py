@@ -118,13 +118,23 @@ class Service:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(60)
 
 
+_STARTED = pytest.StashKey[Service]()
+
+
 @pytest.fixture(scope="session")
-def modal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """The service of this process; the SDK's client in it is one for all tests, and so is this."""
+def modal(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """The service of this process; the SDK's client in it is one for all tests, and so is this.
+
+    Every module that imports the fixture has a session's fixture of its own, hence the stash.
+    """
+    if _STARTED in request.config.stash:
+        yield request.config.stash[_STARTED]
+        return
     user = () if os.geteuid() == 0 else ("-U", "--map-root-user")
     needs("mount and process namespaces", "unshare", *user, "-m", "-p", "-f", "--mount-proc", "true")
     made = Service(tmp_path_factory.mktemp("modal"))
     made.start()
+    request.config.stash[_STARTED] = made
     before = {name: os.environ.get(name) for name in made.env}
     os.environ.update(made.env)
     yield made

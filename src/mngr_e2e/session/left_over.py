@@ -1,0 +1,58 @@
+"""Folders of tests whose run was killed: each test holds a lock in its own, and where nobody does, it is done for."""
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import cache
+from shutil import rmtree
+
+from mngr_e2e.session.reaper import end_marked
+
+PREFIX = "e2e-"
+_LOCK = ".held"
+_held: dict[str, int] = {}
+
+
+def hold(root: str) -> None:
+    """Says that a folder is in use, for as long as this process lives or until `release`."""
+    fd = os.open(os.path.join(root, _LOCK), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    fcntl.flock(fd, fcntl.LOCK_EX)
+    _held[root] = fd
+
+
+def release(root: str) -> None:
+    """Leaves the folder to whoever has it next; it is never taken for a left-over one. Twice is safe."""
+    with suppress(FileNotFoundError):
+        os.unlink(os.path.join(root, _LOCK))
+    fd = _held.pop(root, None)
+    if fd is not None:
+        os.close(fd)
+
+
+@cache
+def sweep(folder: str) -> None:
+    """Ends what still runs in left-over folders and removes them, once for each process."""
+    for root in _left_over(folder):
+        end_marked((f"={root}/".encode(),))
+        rmtree(root, ignore_errors=True)
+
+
+def _left_over(folder: str) -> Iterator[str]:
+    """Folders of ours that nobody holds; each is held by us while it is looked at."""
+    with os.scandir(folder) as entries:
+        names = [entry.path for entry in entries if entry.name.startswith(PREFIX)]
+    for root in names:
+        try:
+            if os.stat(root, follow_symlinks=False).st_uid != os.getuid():
+                continue
+            fd = os.open(os.path.join(root, _LOCK), os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+        except OSError:
+            continue
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            yield root
+        except BlockingIOError:
+            pass
+        finally:
+            os.close(fd)
