@@ -38,11 +38,16 @@ $(PAGE): $(wildcard web/*.js* web/*.html web/src/*.ts* web/src/style/*.css) | $(
 build/agents/installed: tests/agents/programs/package-lock.json tools/agent-programs | $(FIRST)
 	PATH="$$(tools/node):$$PATH" tools/agent-programs
 
+# What is decided without tmux, containers, browsers or agents.
+UNIT := tests/model tests/config tests/store tests/transfer tests/hosts/test_local.py tests/tmr/engine tests/tmr/model tests/tmr/report \
+	tests/e2e_kit/tutorial tests/e2e_kit/view tests/e2e_kit/authoring tests/cli/test_main.py tests/cli/test_reference.py \
+	tests/test_api.py tests/test_contracts.py tests/test_process.py tests/test_self_test.py
+
 check: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	tools/test $(BIN)/pytest -q -n $(WORKERS) --dist loadfile -m 'not slow'
+	tools/test $(BIN)/pytest -q -n $(WORKERS) -m 'not slow' $(UNIT)
 
 test: setup
 	$(BIN)/ruff check .

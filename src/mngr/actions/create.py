@@ -16,6 +16,7 @@ from mngr.actions.create_spec import CreateFields, CreateSpec, create_spec
 from mngr.actions.environment import base_env, told_env
 from mngr.actions.heritage import commits_at_hand, send_files
 from mngr.actions.host_notes import forget_creation
+from mngr.actions.inside import inside
 from mngr.actions.later import later
 from mngr.actions.manager import Manager, default_manager
 from mngr.actions.message import deliver
@@ -253,7 +254,7 @@ def _set_up(plan: Plan, host: Host, spec: AgentSpec, run: RunFile) -> None:
         return
     paths = HostPaths(host.dir).agent(spec.id)
     host.write(paths.run, run_file_text(run, paths).encode("utf-8", "surrogateescape"))
-    done = host.run(["sh", paths.run, "--", "sh", "-c", plan.spec.setup], timeout_s=_SETUP_DEADLINE_S)
+    done = host.run(inside(host, spec.id, ("sh", "-c", plan.spec.setup)), timeout_s=_SETUP_DEADLINE_S)
     if done.code != 0:
         raise MngrError(
             f'setup of "{spec.name}" failed with exit code {done.code}: {done.complaint[-2000:]}',

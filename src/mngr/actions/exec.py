@@ -5,12 +5,12 @@ import time
 from collections.abc import Callable, Sequence
 from typing import BinaryIO
 
+from mngr.actions.inside import inside
 from mngr.actions.manager import Manager, default_manager
 from mngr.actions.rows import Row
 from mngr.actions.targets import resolve_one
 from mngr.errors import TimedOutError, UsageError
 from mngr.model.agent import Agent
-from mngr.store.paths import HostPaths
 
 _CHUNK = 1 << 16
 # A grandchild may keep the pipes open after the command ended; then what was read so far is all.
@@ -41,8 +41,7 @@ def exec_row(
 ) -> int:
     if not argv:
         raise UsageError("what should be run?", hint="mngr exec NAME -- PROGRAM ARGS")
-    paths = HostPaths(row.host.dir).agent(row.agent.id)
-    stream = row.host.stream(["sh", paths.run, "--", *argv])
+    stream = row.host.stream(inside(row.host, row.agent.id, argv))
     pumps = [
         _pump(stream.stdout, lambda data: on_output("stdout", data)),
         _pump(stream.stderr, lambda data: on_output("stderr", data)),

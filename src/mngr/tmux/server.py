@@ -52,6 +52,8 @@ mngr_lives() {
 """
 
 _FD_LIMIT = 65536
+CLEAN_ENV = 'HOME="$HOME" PATH="$PATH" LANG="${LANG:-C.UTF-8}" TERM=xterm-256color SHELL=/bin/sh'
+"""Shell words: all of the environment that reaches the server, and so every agent."""
 
 
 def tmux(paths: HostPaths, *arguments: str) -> tuple[str, ...]:
@@ -88,7 +90,7 @@ mngr_server() {{
     [ -e {quote(conf)} ] || {put(conf, _CONF)}
     [ -e {quote(reap)} ] || {put(reap, _REAP)}
     (cd / && ulimit -S -n {_FD_LIMIT} 2>/dev/null || ulimit -S -n "$(ulimit -H -n)"
-     cd / && exec env -i HOME="$HOME" PATH="$PATH" LANG="${{LANG:-C.UTF-8}}" TERM=xterm-256color SHELL=/bin/sh \\
+     cd / && exec env -i {CLEAN_ENV} \\
        tmux -S {quote(paths.socket)} -f {quote(conf)} start-server \\; \\
        set-option -g @mngr_reap {quote(reap)} \\; set-option -g @mngr_bell {quote(paths.bell)}) </dev/null 9>&-
   fi

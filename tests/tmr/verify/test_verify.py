@@ -240,7 +240,9 @@ def _site(venv: Path) -> str:
 
 
 @pytest.mark.accept("R12", "Q6")
-def test_a_copy_sees_the_variables_it_was_given_and_no_other_of_ours(project: Project) -> None:
+def test_a_copy_sees_the_variables_it_was_given_and_no_other_of_ours(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
     project.commit(
         tests__test_a="""
             import os
@@ -251,6 +253,7 @@ def test_a_copy_sees_the_variables_it_was_given_and_no_other_of_ours(project: Pr
         """
     )
     project.world.env["SECRET_TOKEN"] = "x"
+    monkeypatch.setenv("SECRET_TOKEN", "x")
     spec = collected(
         project, knobs=Knobs(verify_deadline_s=120.0, verify_runs=1, integrator_env_names=("SECRET_TOKEN",))
     )

@@ -1,0 +1,20 @@
+"""Where an agent is: its work dir and its environment, for commands that are run beside its program."""
+
+from collections.abc import Sequence
+
+from mngr.hosts.protocol import Host, shares_files
+from mngr.store.paths import HostPaths
+from mngr.tmux.server import CLEAN_ENV
+
+# What the tmux server, and so every agent, begins with.
+_CLEAN = f'exec env -i {CLEAN_ENV} sh "$0" "$@"'
+
+
+def inside(host: Host, agent_id: str, argv: Sequence[str]) -> list[str]:
+    """The words that run a command as the agent would.
+
+    Elsewhere nothing of our environment arrives. Here it must not: what is run may be what an agent wrote.
+    """
+    run = HostPaths(host.dir).agent(agent_id).run
+    enter = ["sh", "-c", _CLEAN, run] if shares_files(host) else ["sh", run]
+    return [*enter, "--", *argv]
