@@ -11,6 +11,8 @@ from contextlib import contextmanager
 
 from msgspec import Struct
 
+from mngr.store.paths import HostPaths
+
 _FILES = 40
 
 
@@ -34,6 +36,8 @@ def workshop() -> Iterator[str]:
         yield root
     finally:
         end_processes(root)
+        for name in os.listdir(root):
+            _remove(f"{root}/{name}")
         shutil.rmtree(root, ignore_errors=True)
 
 
@@ -62,7 +66,13 @@ def make_stage(root: str, name: str) -> Stage:
 def end_stage(stage: Stage) -> None:
     """Ends what runs on a stage and removes its files."""
     end_processes(stage.home)
-    shutil.rmtree(stage.home, ignore_errors=True)
+    _remove(stage.home)
+
+
+def _remove(home: str) -> None:
+    """Removes a home, and the folder of its tmux socket, which is elsewhere where the home's name is long."""
+    for folder in (home, os.path.dirname(HostPaths(f"{home}/.mngr").socket)):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def processes_under(root: str) -> list[int]:

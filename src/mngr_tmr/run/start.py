@@ -20,7 +20,7 @@ from mngr_tmr.run.hands import RealHands
 from mngr_tmr.run.look import LookAround, agents_of
 from mngr_tmr.run.steps import Steps
 
-POLL_S = 0.75
+POLL_S = 0.6
 _SCREENS_PER_SILENCE = 6
 _LIVE = ("CREATING", "RUNNING", "WAITING", "UNKNOWN")
 
