@@ -95,6 +95,18 @@ def test_a_silent_machine_costs_list_its_deadline_and_a_warning(far: Far) -> Non
     assert wait_until(lambda: far.states()["on-one"] == "RUNNING", _PATIENCE_S)
 
 
+@pytest.mark.accept("K11")
+def test_an_agent_is_known_from_its_creation_to_its_end_though_nobody_listed_it(far: Far) -> None:
+    machine = far.machines.add("one")
+    far.create("kept@one.ssh")
+    far.create("gone@one.ssh")
+    mngr.destroy("gone", manager=far.manager())
+    machine.cut_off()
+    rows = mngr.list_agents(manager=far.manager()).agents
+    assert [(row.name, row.state) for row in rows] == [("kept", "UNKNOWN")]
+    assert "was RUNNING" in rows[0].why
+
+
 @pytest.mark.accept("K4")
 def test_a_machine_cut_off_in_the_middle_of_a_creation_keeps_nothing_after_gc(far: Far) -> None:
     machine = far.machines.add("one")

@@ -15,7 +15,7 @@ from mngr.actions.create_plan import Plan, make_plan
 from mngr.actions.create_spec import CreateFields, CreateSpec, create_spec
 from mngr.actions.environment import base_env, told_env
 from mngr.actions.heritage import commits_at_hand, send_files
-from mngr.actions.host_notes import forget_creation
+from mngr.actions.host_notes import forget_creation, remember_created
 from mngr.actions.inside import inside
 from mngr.actions.later import later
 from mngr.actions.manager import Manager, default_manager
@@ -300,6 +300,8 @@ def _last_words(launched: Launched) -> str:
 
 def _finish(plan: Plan, made: Made, host: Host, manager: Manager) -> Change:
     agent = _now(made, host, manager)
+    if host.provider != "local":
+        remember_created(manager, agent)
     change = Change(agent, changed=True, notes=made.notes)
     if made.launched.exit_json and (agent.exit_code or agent.signal):
         how = agent.signal or f"exit code {agent.exit_code}"

@@ -7,7 +7,7 @@ import msgspec
 
 from mngr.actions.claim import drop_name
 from mngr.actions.filter import Filter
-from mngr.actions.host_notes import forget
+from mngr.actions.host_notes import forget, forget_agents
 from mngr.actions.manager import Manager, default_manager
 from mngr.actions.many import run_many
 from mngr.actions.rows import Row, look_at
@@ -16,6 +16,7 @@ from mngr.actions.targets import resolve_one
 from mngr.actions.wake import wake_hosts
 from mngr.errors import MngrError, UnreachableError, UsageError
 from mngr.model.agent import Agent, AgentSpec, AgentState, Change
+from mngr.model.host import HostRef
 from mngr.store.paths import HostPaths
 from mngr.store.script import READ_AND_RUN, encode, quote, ring
 from mngr.transfer.discard import discard
@@ -98,10 +99,14 @@ def _forget(rows: Sequence[Row], manager: Manager) -> None:
         lines += [f"rm -rf {quote(paths.agent(row.agent.id).dir)} || exit 1" for row in group]
         lines += [ring(paths.bell)]
         host.run(READ_AND_RUN, stdin=encode("\n".join(lines))).check("removing agents")
+        ref = HostRef(host.name, host.provider)
+        if ref.provider != "local":
+            forget_agents(manager, ref, {row.agent.id for row in group})
         if any(row.evidence.spec and row.evidence.spec.owns_host for row in group) and not look_at(
             host, manager
         ):
             manager.provider(host.provider).destroy(host.name)
+            forget(manager, ref)
 
 
 def is_live(agent: Agent) -> bool:

@@ -74,8 +74,9 @@ def start_all(
 
 def _looks(manager: Manager, name: str, host: str, deadline: float) -> list[Look]:
     """The hosts of one provider, looked at."""
+    noted = set(remembered_hosts(manager, name))  # before its hosts: one made in between is not gone
     refs = list(manager.provider(name).hosts())
-    for gone in set(remembered_hosts(manager, name)) - {ref.name for ref in refs}:
+    for gone in noted - {ref.name for ref in refs}:
         forget(manager, HostRef(gone, name))
     wanted = [ref for ref in refs if host in ("", ref.name)]
     outcomes = start_all([partial(_look, manager, ref) for ref in wanted])(deadline)

@@ -21,6 +21,20 @@ def remember(manager: Manager, ref: HostRef, agents: tuple[Agent, ...]) -> None:
         manager.local.write(_path(manager, ref, _SEEN), msgspec.json.encode((time.time(), agents)))
 
 
+def remember_created(manager: Manager, agent: Agent) -> None:
+    """Notes one more agent of its host, so that it is known also if nobody looks before the host falls silent."""
+    _, before = _read(manager, agent.host)
+    others = tuple(each for each in before if each.id != agent.id)
+    remember(manager, agent.host, (*others, agent))
+
+
+def forget_agents(manager: Manager, ref: HostRef, ids: set[str]) -> None:
+    """Notes that agents are no more; a host without a note stays without."""
+    _, before = _read(manager, ref)
+    if before:
+        remember(manager, ref, tuple(each for each in before if each.id not in ids))
+
+
 def remembered(manager: Manager, ref: HostRef) -> tuple[Agent, ...]:
     """The agents of a host that does not answer, as they were, with how long ago that was."""
     seen_at, agents = _read(manager, ref)
