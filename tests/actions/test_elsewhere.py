@@ -98,9 +98,9 @@ def test_a_silent_machine_costs_list_its_deadline_and_a_warning(far: Far) -> Non
 @pytest.mark.accept("K11")
 def test_an_agent_is_known_from_its_creation_to_its_end_though_nobody_listed_it(far: Far) -> None:
     machine = far.machines.add("one")
-    far.create("kept@one.ssh")
     far.create("gone@one.ssh")
     mngr.destroy("gone", manager=far.manager())
+    far.create("kept@one.ssh")
     machine.cut_off()
     rows = mngr.list_agents(manager=far.manager()).agents
     assert [(row.name, row.state) for row in rows] == [("kept", "UNKNOWN")]
