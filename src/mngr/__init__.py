@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from mngr.actions.bell import Bell as Bell
     from mngr.actions.capture import capture as capture
     from mngr.actions.capture import cast as cast
     from mngr.actions.cleanup import choose_agents as choose_agents
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from mngr.actions.push import push as push
     from mngr.actions.push import push_files as push_files
     from mngr.actions.rename import rename as rename
+    from mngr.actions.rows import Row as Row
     from mngr.actions.snapshot import Snapshot as Snapshot
     from mngr.actions.snapshot import create_snapshot as create_snapshot
     from mngr.actions.snapshot import destroy_snapshot as destroy_snapshot
@@ -54,6 +56,7 @@ if TYPE_CHECKING:
     from mngr.actions.snapshot import restore_snapshot as restore_snapshot
     from mngr.actions.start import start as start
     from mngr.actions.stop import stop as stop
+    from mngr.actions.targets import find as find
     from mngr.actions.transcript import transcript as transcript
     from mngr.actions.usage import UsageReport as UsageReport
     from mngr.actions.usage import usage as usage
@@ -79,6 +82,7 @@ if TYPE_CHECKING:
     from mngr.process import run_program as run_program
 
 _HOMES = {
+    "actions.bell": "Bell",
     "actions.capture": "capture cast",
     "actions.cleanup": "choose_agents",
     "actions.clone": "clone",
@@ -102,9 +106,11 @@ _HOMES = {
     "actions.pull": "Pulled pull pull_files pull_outbox",
     "actions.push": "push push_files",
     "actions.rename": "rename",
+    "actions.rows": "Row",
     "actions.snapshot": "Snapshot create_snapshot destroy_snapshot list_snapshots restore_snapshot",
     "actions.start": "start",
     "actions.stop": "stop",
+    "actions.targets": "find",
     "actions.transcript": "transcript",
     "actions.usage": "UsageReport usage",
     "actions.wait": "Waited wait",

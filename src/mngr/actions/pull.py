@@ -10,7 +10,7 @@ from mngr import registry
 from mngr.actions.destroy import source_of
 from mngr.actions.manager import Manager, default_manager
 from mngr.actions.rows import Row
-from mngr.actions.targets import resolve_one
+from mngr.actions.targets import Target, resolve_one
 from mngr.errors import NotFoundError, UsageError
 from mngr.model.agent import Agent
 from mngr.store.paths import HostPaths
@@ -34,7 +34,7 @@ class Pulled(Struct, frozen=True):
 
 
 def pull(
-    agent: Agent | str, *, mode: str = "", include_dirty: bool = False, manager: Manager | None = None
+    agent: Target, *, mode: str = "", include_dirty: bool = False, manager: Manager | None = None
 ) -> Pulled:
     """Fetches the agent's branch into its source repository, touching no checked-out file.
 
@@ -55,7 +55,7 @@ def pull(
 
 
 def pull_outbox(
-    agent: Agent | str, to: str, *, force: bool = False, max_bytes: int = 0, manager: Manager | None = None
+    agent: Target, to: str, *, force: bool = False, max_bytes: int = 0, manager: Manager | None = None
 ) -> Pulled:
     """Brings everything the agent handed over into `to`/NAME; what is past `max_bytes` is left out, with a note."""
     manager = default_manager(manager)
@@ -71,7 +71,7 @@ def pull_outbox(
 
 
 def pull_files(
-    agent: Agent | str,
+    agent: Target,
     patterns: Sequence[str],
     to: str,
     *,

@@ -37,7 +37,9 @@ def stop_rows(rows: Sequence[Row], *, grace_s: float = GRACE_S, manager: Manager
         ended = [row for row in group if row.agent.id not in live_ids and row.evidence.pane]
         if live or ended:
             _end(host, live, ended, grace_s, manager)
-        now = {row.agent.id: row.agent for row in look_at(host, manager)}
+        # Alone it is looked at alone: the other agents of its host may be hundreds.
+        glob = group[0].agent.id if len(group) == 1 else "agent-*"
+        now = {row.agent.id: row.agent for row in look_at(host, manager, agent_glob=glob)}
         for row in group:
             agent = now.get(row.agent.id, row.agent)
             changes[agent.id] = Change(agent, changed=agent.id in live_ids)

@@ -7,12 +7,14 @@ from msgspec import Struct
 
 from mngr.actions.filter import Filter
 from mngr.actions.list import Listing, look_and_list
-from mngr.actions.manager import Manager
+from mngr.actions.manager import Manager, default_manager
 from mngr.actions.rows import Row
 from mngr.errors import MngrError, NotFoundError, UnreachableError, UsageError, did_you_mean
 from mngr.model.address import Address
 from mngr.model.agent import Agent
 from mngr.model.host import HostState
+
+Target = Agent | Row | str
 
 
 class Found(Struct, frozen=True):
@@ -51,8 +53,15 @@ def resolve(
     return Found(tuple(chosen.values()), missing, listing.warnings)
 
 
-def resolve_one(manager: Manager, agent: Agent | str) -> Row:
-    """Exactly one agent, looked at now, or the error that says why not."""
+def find(agent: Agent | str, *, manager: Manager | None = None) -> Row:
+    """One agent, looked at now. Verbs that only read or bring take it in its place, and do not look again."""
+    return resolve_one(default_manager(manager), agent)
+
+
+def resolve_one(manager: Manager, agent: Target) -> Row:
+    """Exactly one agent, looked at now unless it was before, or the error that says why not."""
+    if isinstance(agent, Row):
+        return agent
     if isinstance(agent, str):
         name, wanted = agent, Filter()
     else:

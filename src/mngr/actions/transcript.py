@@ -3,15 +3,14 @@
 from collections.abc import Sequence
 
 from mngr.actions.manager import Manager, default_manager
-from mngr.actions.targets import resolve_one
+from mngr.actions.targets import Target, resolve_one
 from mngr.agents.protocol import Transcribed
 from mngr.errors import UsageError
-from mngr.model.agent import Agent
 from mngr.model.message import Turn
 
 
 def transcript(
-    agent: Agent | str, *, roles: Sequence[str] = (), tail: int = 0, manager: Manager | None = None
+    agent: Target, *, roles: Sequence[str] = (), tail: int = 0, manager: Manager | None = None
 ) -> list[Turn]:
     """The turns of these roles (all by default), the last `tail` of them when that is not 0."""
     manager = default_manager(manager)

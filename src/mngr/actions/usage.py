@@ -11,7 +11,7 @@ from mngr.actions.filter import Filter
 from mngr.actions.manager import Manager, default_manager
 from mngr.actions.rows import Row, in_parallel
 from mngr.actions.stop import by_host
-from mngr.actions.targets import resolve
+from mngr.actions.targets import Target, resolve
 from mngr.agents.prices import Prices, shipped_on, total, with_own
 from mngr.agents.protocol import Metered
 from mngr.errors import MngrError, UsageError, did_you_mean
@@ -61,7 +61,7 @@ class _Entry(Struct, frozen=True):
 
 
 def usage(
-    agents: Agent | str | Sequence[Agent | str] = (),
+    agents: Target | Sequence[Target] = (),
     *,
     by: str = "agent",
     since: float = 0.0,
@@ -74,12 +74,19 @@ def usage(
     """
     manager = default_manager(manager)
     check_way(by)
-    wanted = [agents] if isinstance(agents, Agent | str) else agents
-    names = [agent if isinstance(agent, str) else agent.id for agent in wanted]
+    wanted = [agents] if isinstance(agents, Agent | Row | str) else agents
+    looked_at = [each for each in wanted if isinstance(each, Row)]
+    if wanted and len(looked_at) == len(wanted):
+        return usage_of_rows(looked_at, by, since, manager)
+    names = [each if isinstance(each, str) else _agent_id(each) for each in wanted]
     found = resolve(manager, names, filter=filter, all=not names)
     for error in found.missing.values():
         raise error
     return usage_of_rows(found.rows, by, since, manager, warnings=found.warnings)
+
+
+def _agent_id(agent: Agent | Row) -> str:
+    return agent.agent.id if isinstance(agent, Row) else agent.id
 
 
 def usage_of_rows(

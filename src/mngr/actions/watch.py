@@ -1,13 +1,14 @@
 """Watching a host: a new look whenever its bell rang, and now and then anyway."""
 
-import os
 import time
 from collections.abc import Iterator
 
+from mngr.actions.bell import Bell
 from mngr.actions.manager import Manager
 from mngr.actions.notify import notify
 from mngr.actions.rows import Row, look_at, rows_from
 from mngr.hosts.protocol import Host, shares_files
+from mngr.process import wait_until
 from mngr.store.paths import HostPaths
 from mngr.store.probe import long_probe_argv
 
@@ -34,23 +35,11 @@ class _Near:
     """Waits for the bell here, then looks."""
 
     def __init__(self, host: Host, manager: Manager) -> None:
-        self._host, self._manager, self._seen = host, manager, ""
-        self._bell = HostPaths(host.dir).bell
+        self._host, self._manager, self._bell = host, manager, Bell(manager)
 
     def look(self, at_most_s: float) -> tuple[Row, ...]:
-        until = time.monotonic() + min(_LOOK_EVERY_S, at_most_s)
-        while self._stat() == self._seen and time.monotonic() < until:
-            time.sleep(_TICK_S)
-        # Remembered as it is before the look, so that what happens during the look is not missed.
-        self._seen = self._stat()
+        wait_until(self._bell.rang, min(_LOOK_EVERY_S, at_most_s), every_s=_TICK_S)
         return look_at(self._host, self._manager)
-
-    def _stat(self) -> str:
-        try:
-            found = os.stat(self._bell)
-        except OSError:
-            return ""
-        return f"{found.st_ino} {found.st_mtime_ns}"
 
 
 class _Far:

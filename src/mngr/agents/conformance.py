@@ -34,7 +34,7 @@ from mngr.store.script import READ_AND_RUN, append, encode
 from mngr.tmux.pane import AgentPane, capture, look
 from mngr.tmux.session import kill_script, launch
 
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 
 MESSAGES = (
     b"hello",

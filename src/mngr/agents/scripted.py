@@ -5,6 +5,7 @@ Everything that mngr does with a coding agent can be tried, and is tested, with 
 
 import hashlib
 import os
+import sys
 import time
 from collections.abc import Iterator
 
@@ -13,7 +14,7 @@ import msgspec
 from mngr.agents.command import receipt_of
 from mngr.agents.protocol import Command
 from mngr.errors import UsageError
-from mngr.hosts.protocol import Host
+from mngr.hosts.protocol import Host, shares_files
 from mngr.model.agent import AgentSpec, AgentState, WaitingReason
 from mngr.model.event import NEEDS_INPUT, PROMPT_SUBMITTED, STARTED, TURN_ENDED, decode_event
 from mngr.model.message import Delivery, Receipt, Turn, Usage
@@ -60,7 +61,9 @@ class ScriptedType:
             )
         own = _own(agent, host)
         playbook = (f"{own.dir}/playbook.json",) if agent.argv else ()
-        return Command(("python3", f"{own.dir}/program.py", *playbook))
+        # The first python3 on people's PATH is often a script that looks for the right one, at a tenth of a second.
+        python = sys.executable if shares_files(host) else "python3"
+        return Command((python, f"{own.dir}/program.py", *playbook))
 
     def phase(self, evidence: Evidence, now: float) -> Phase:
         folded = evidence.folded

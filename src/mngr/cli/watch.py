@@ -1,10 +1,10 @@
 """`mngr list --watch`: the table redrawn on every change, or a line per change where there is no terminal."""
 
-import os
 import sys
 import time
 from collections.abc import Callable, Sequence
 
+from mngr.actions.bell import Bell
 from mngr.actions.filter import Filter
 from mngr.actions.list import Listing, look_and_list
 from mngr.actions.notify import notify
@@ -14,7 +14,6 @@ from mngr.cli.screen import columns, visible, wants_colour
 from mngr.cli.table import agents_table, needs_me, state_text
 from mngr.model.agent import Agent
 from mngr.process import wait_until
-from mngr.store.paths import HostPaths
 
 _LOOK_EVERY_S = 2.0
 _CLEAR = "\x1b[H\x1b[2J"
@@ -26,9 +25,8 @@ def watch_agents(call: Call, filter: Filter, choose: Choose) -> int:
     """Until Ctrl-C."""
     shown: dict[str, Agent] | None = None
     on_terminal = call.output.is_human and sys.stdout.isatty()
-    bell = HostPaths(call.manager.host_dir).bell
+    bell = Bell(call.manager)
     while True:
-        before = _stamp(bell)
         listing, rows = look_and_list(filter, manager=call.manager)
         notify(rows.values(), call.manager)
         agents = choose(listing)
@@ -39,7 +37,7 @@ def watch_agents(call: Call, filter: Filter, choose: Choose) -> int:
         else:
             _tell_changes(call, shown or {}, now)
         shown = now
-        wait_until(lambda before=before: _stamp(bell) != before, _LOOK_EVERY_S, every_s=0.1)  # type: ignore[misc]
+        wait_until(bell.rang, _LOOK_EVERY_S, every_s=0.1)
 
 
 def changes(before: dict[str, Agent], now: dict[str, Agent]) -> list[tuple[Agent | None, Agent | None]]:
@@ -72,11 +70,3 @@ def _tell_changes(call: Call, before: dict[str, Agent], now: dict[str, Agent]) -
         states = " -> ".join(state_text(one) if one else "gone" for one in (old, new) if one or old)
         mark = "  needs you" if new and needs_me(new) else ""
         put(f"{time.strftime('%H:%M:%S')} {visible(agent.name)}: {visible(states)}{mark}")
-
-
-def _stamp(path: str) -> tuple[int, int]:
-    try:
-        found = os.stat(path)
-    except OSError:
-        return (0, 0)
-    return (found.st_mtime_ns, found.st_ino)

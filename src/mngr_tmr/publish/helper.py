@@ -1,7 +1,7 @@
 """The program `mngr-result` for one agent, and the setup that writes it onto the agent's host."""
 
+import gzip
 import json
-import zlib
 from base64 import b64encode
 from functools import cache
 from importlib.resources import files
@@ -14,10 +14,9 @@ from mngr_tmr.publish.schema import schema_text
 
 # Packed, it is a third as long: a setup travels with every agent.
 _WRITE = """\
-h="$MNGR_AGENT_STATE_DIR/bin/mngr-result" && mkdir -p "${{h%/*}}" && python3 -c '
-import base64, sys, zlib
-sys.stdout.buffer.write(zlib.decompress(base64.b64decode(sys.argv[1])))' {packed} >"$h" && chmod 700 "$h" || {{
-  echo "mngr-result could not be written: is python3 there?" >&2; exit 1; }}
+command -v python3 >/dev/null || {{ echo "mngr-result is a Python program: is python3 there?" >&2; exit 1; }}
+h="$MNGR_AGENT_STATE_DIR/bin/mngr-result" && mkdir -p "${{h%/*}}" && echo {packed} | base64 -d | gzip -dc >"$h" &&
+  chmod 700 "$h" && [ -s "$h" ] || {{ echo "mngr-result could not be written" >&2; exit 1; }}
 unset h
 """
 _BLANK = "CONFIG: dict[str, Any] = {}\n"
@@ -50,7 +49,7 @@ def helper_text(config: HelperConfig) -> str:
 
 def helper_setup(setup: str = "", config: HelperConfig | None = None) -> str:
     """The setup of a working copy: writes `mngr-result` first on the agent's PATH, then does what `setup` says."""
-    packed = b64encode(zlib.compress(helper_text(config or HelperConfig()).encode(), 9)).decode()
+    packed = b64encode(gzip.compress(helper_text(config or HelperConfig()).encode(), mtime=0)).decode()
     return f"{_WRITE.format(packed=packed)}{setup}"
 
 

@@ -17,7 +17,7 @@ _EMPTY = "its outbox is empty"
 
 
 def bring_files(
-    agent: str, attempt: str, redactor: Redactor, manager: mngr.Manager, pulled: str = ""
+    agent: mngr.Row | str, attempt: str, redactor: Redactor, manager: mngr.Manager, pulled: str = ""
 ) -> tuple[str, ...]:
     """Everything but commits, into the folder of an attempt; what a reader must know about it.
 
@@ -34,7 +34,7 @@ def bring_files(
     return notes
 
 
-def _outbox(agent: str, attempt: str, manager: mngr.Manager) -> tuple[str, ...]:
+def _outbox(agent: mngr.Row | str, attempt: str, manager: mngr.Manager) -> tuple[str, ...]:
     """Takes the outbox into a folder beside, then moves it in: a pull that broke off is begun anew."""
     fresh = os.path.join(attempt, "outbox.new")
     shutil.rmtree(fresh, ignore_errors=True)
@@ -49,7 +49,7 @@ def _outbox(agent: str, attempt: str, manager: mngr.Manager) -> tuple[str, ...]:
     return (*left_out[:_TOLD], *((more,) if len(left_out) > _TOLD else ()))
 
 
-def _records(agent: str, attempt: str, manager: mngr.Manager) -> None:
+def _records(agent: mngr.Row | str, attempt: str, manager: mngr.Manager) -> None:
     """Conversation, recording and cost, where the agent has them: none is worth losing a result for."""
     try:
         spent = mngr.usage((agent,), manager=manager).total

@@ -13,15 +13,20 @@ from mngr_tmr.model.entry import Entry
 
 Step = Callable[[Entry], dict[str, Any]]
 LookAround = Callable[[float], Look]
+Rang = Callable[[], bool]
 
-_STORM_S = 30.0
+_TICK_S = 0.1
+# Also when everything rings, looking takes at most a third of the time.
+_REST_S, _REST_SHARE, _STORM_S = 0.25, 2, 30.0
 
 
 class RealHands:
     """Every step has a thread of its own, so that one that hangs holds up nothing but its own task."""
 
-    def __init__(self, steps: dict[str, Step], look: LookAround, *, poll_s: float, floor: float) -> None:
-        self._steps, self._look, self._poll_s = steps, look, poll_s
+    def __init__(
+        self, steps: dict[str, Step], look: LookAround, rang: Rang, *, poll_s: float, floor: float
+    ) -> None:
+        self._steps, self._look, self._rang, self._poll_s = steps, look, rang, poll_s
         self._clock = RunClock(floor)
         self._news: queue.SimpleQueue[Entry | Look] = queue.SimpleQueue()
         self._over = threading.Event()
@@ -62,14 +67,21 @@ class RealHands:
 
     def _watch(self) -> None:
         """Looks again and again; what cannot be seen is no evidence, so an error is a partial look."""
-        while not self._over.wait(self._poll_s):
-            at = self.now()
-            started = time.monotonic()
+        while not self._over.is_set():
+            at, started = self.now(), time.monotonic()
             try:
                 self._news.put(self._look(at))
             except mngr.MngrError:
                 self._news.put(Look(at, {}, is_whole=False))
-            self._over.wait(min(_STORM_S, time.monotonic() - started))
+            took_s = time.monotonic() - started
+            self._over.wait(min(max(_REST_S, _REST_SHARE * took_s), _STORM_S))
+            self._listen(until=started + self._poll_s)
+
+    def _listen(self, until: float) -> None:
+        """Waits for the bell, or until it is time to look anyway."""
+        while not self._rang() and time.monotonic() < until:
+            if self._over.wait(_TICK_S):
+                return
 
 
 def _words(error: Exception) -> str:

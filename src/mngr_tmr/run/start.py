@@ -20,7 +20,8 @@ from mngr_tmr.run.hands import RealHands
 from mngr_tmr.run.look import LookAround, agents_of
 from mngr_tmr.run.steps import Steps
 
-POLL_S = 0.6
+# Without a ring. A result that nobody tells of is noticed within a second all the same.
+POLL_S = 0.8
 _SCREENS_PER_SILENCE = 6
 _LIVE = ("CREATING", "RUNNING", "WAITING", "UNKNOWN")
 
@@ -49,7 +50,8 @@ def run_tasks(
         resumed = Entry(state.last_at, "run", "noted", message="resumed", data=dict(resume or {}))
         steps = Steps(state, folder, manager, env)
         look = LookAround(spec.id, manager, screen_every_s=spec.knobs.silence_s / _SCREENS_PER_SILENCE)
-        hands = RealHands(steps.table(), look, poll_s=POLL_S, floor=state.last_at)
+        rang = mngr.Bell(manager).rang
+        hands = RealHands(steps.table(), look, rang, poll_s=POLL_S, floor=state.last_at)
         loop = Loop(state, journal.append, hands, observe)
         destroy_copies(spec.id, manager)
         if entries:

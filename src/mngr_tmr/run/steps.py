@@ -44,6 +44,7 @@ class Steps:
         self._state, self._folder, self._manager, self._env = state, folder, manager, dict(env)
         self._tasks = {task.slug: task for task in state.spec.tasks}
         self._redactor = make_redactor(env, state.spec.repo, state.spec.base)
+        self._inherited = frozenset(state.in_flight)
 
     @property
     def _spec(self) -> RunSpec:
@@ -60,7 +61,7 @@ class Steps:
         task = self._tasks[slug]
         prompt = render_prompt(self._spec, task)
         write_file(self._folder.file(slug, attempt, "prompt.md"), prompt.encode())
-        found = self._find(slug, attempt)
+        found = self._find(slug, attempt) if ("launch", slug) in self._inherited else None
         if found is not None and found.started_at:
             self._deliver_once(found, prompt)
             return {"id": found.id, "adopted": True}
@@ -75,7 +76,8 @@ class Steps:
 
     def pull(self, intention: Entry) -> dict[str, Any]:
         """Brings home the outbox, the conversation, the recording, then the branch; uncommitted work as well."""
-        slug, attempt, agent = intention.task, intention.attempt, self._name(intention)
+        slug, attempt = intention.task, intention.attempt
+        agent = mngr.find(self._name(intention), manager=self._manager)
         notes = bring_files(agent, self._folder.attempt(slug, attempt), self._redactor, self._manager)
         brought = mngr.pull(agent, include_dirty=bool(intention.data.get("salvage")), manager=self._manager)
         pulled = Pulled(brought.branch, brought.after, (*notes, *brought.notes))
@@ -162,6 +164,11 @@ class Steps:
         except mngr.AgentDiedError as died:
             # Its row is kept and its last words are on its screen: watching tells how it ended.
             return died.change
+        except mngr.BlockedError:
+            found = self._find(task.slug, attempt)
+            if found is None or found.state != mngr.AgentState.DONE:
+                raise
+            return mngr.Change(found, changed=True)  # it ended before it took its prompt: the same, a moment later
 
     def _deliver_once(self, agent: mngr.Agent, prompt: str) -> None:
         """Sends the prompt unless it was sent: a death of ours may have come between creating and sending."""
