@@ -1,7 +1,7 @@
 import { Fragment } from "preact";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { Name } from "./Name";
-import { disagrees, rankOf, type Group } from "./pipeline";
+import { counted, disagrees, rankOf, type Group } from "./pipeline";
 import type { Run, Section, Test, Work } from "./records";
 import { formatRoute } from "./route";
 import type { Found, Progress } from "./search";
@@ -61,7 +61,7 @@ function GroupHeading({ run, section, count }: { run: Run; section: Section; cou
 }
 
 function tally(run: Run, count: number, wanted: RegExp | null, progress: Progress | null): string {
-  const shown = count === run.tests.length ? `${count} tests` : `${count} of ${run.tests.length} tests`;
+  const shown = count === run.tests.length ? counted(count, "test") : `${count} of ${counted(run.tests.length, "test")}`;
   if (!wanted || !progress || progress.read >= progress.total) return shown;
   return `${shown} · reading ${progress.read} of ${progress.total}`;
 }

@@ -1,0 +1,15 @@
+from tests.actions.world import PATIENCE_S, World
+
+import mngr
+from mngr.process import wait_until
+
+
+def test_an_agent_that_was_looked_at_stands_for_its_name(world: World) -> None:
+    world.create("foo", "sh", "-c", "echo hello; echo made >made; sleep 1000")
+    assert wait_until(lambda: "hello" in mngr.capture("foo", manager=world.manager), PATIENCE_S)
+    row = mngr.find("foo", manager=world.manager)
+    assert "hello" in mngr.capture(row, manager=world.manager)
+    mngr.rename("foo", "bar", manager=world.manager)
+    assert mngr.pull_files(row, ["made"], str(world.folder / "to"), manager=world.manager).files == ("made",)
+    assert mngr.usage(row, manager=world.manager).total == mngr.usage("bar", manager=world.manager).total
+    assert mngr.pull(row, manager=world.manager).branch == row.agent.branch

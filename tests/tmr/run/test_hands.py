@@ -1,0 +1,68 @@
+"""When the agents of a run are looked at: at every ring, and now and then anyway."""
+
+import queue
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from mngr_tmr.engine.sight import Look
+from mngr_tmr.run.hands import RealHands
+
+PATIENCE_S = 30.0
+SELDOM_S = 3600.0
+
+
+class Eye:
+    """Counts looks, and rings when told to."""
+
+    def __init__(self) -> None:
+        self.looks: queue.SimpleQueue[float] = queue.SimpleQueue()
+        self._ring = threading.Event()
+
+    def look(self, at: float) -> Look:
+        self.looks.put(at)
+        return Look(at, {})
+
+    def ring(self) -> None:
+        self._ring.set()
+
+    def rang(self) -> bool:
+        was = self._ring.is_set()
+        self._ring.clear()
+        return was
+
+
+@pytest.fixture
+def eye() -> Eye:
+    return Eye()
+
+
+@pytest.fixture
+def hands(eye: Eye) -> Iterator[RealHands]:
+    hands = RealHands({}, eye.look, eye.rang, poll_s=SELDOM_S, floor=0.0)
+    yield hands
+    hands.close()
+
+
+@pytest.mark.accept("S6")
+def test_a_ring_is_followed_by_a_look_and_silence_by_none(eye: Eye, hands: RealHands) -> None:
+    eye.looks.get(timeout=PATIENCE_S)
+    with pytest.raises(queue.Empty):
+        eye.looks.get(timeout=0.5)
+    eye.ring()
+    eye.looks.get(timeout=PATIENCE_S)
+    (first, second) = (*hands.news(PATIENCE_S), *hands.news(PATIENCE_S))[:2]
+    assert isinstance(first, Look)
+    assert isinstance(second, Look)
+    assert first.at <= second.at
+
+
+@pytest.mark.accept("S6")
+def test_without_a_bell_there_is_a_look_all_the_same(eye: Eye) -> None:
+    hands = RealHands({}, eye.look, eye.rang, poll_s=0.1, floor=0.0)
+    try:
+        for _ in range(3):
+            eye.looks.get(timeout=PATIENCE_S)
+    finally:
+        hands.close()
