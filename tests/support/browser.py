@@ -1,7 +1,7 @@
 """A real Chromium for the page's tests: headless, a fresh profile, no background networking."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import quote, unquote
 
@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect, sync_playwright
 from tests.support.needs import needs
 
+from mngr.process import wait_until
 from mngr_view.page import write_page
 from mngr_view.records import Index
 
@@ -60,9 +61,9 @@ class Visit:
         page.on("dialog", lambda dialog: self.complaints.append(f"dialog {dialog.message}"))
 
     @property
-    def names(self) -> list[str]:
+    def names(self) -> Locator:
         """The tests in the list, from top to bottom."""
-        return self.page.locator(".row .name").all_inner_texts()
+        return self.page.locator(".row .name")
 
     @property
     def heading(self) -> Locator:
@@ -75,7 +76,20 @@ class Visit:
 
     @property
     def place(self) -> str:
-        return unquote(self.page.url.partition("#")[2])
+        return _place(self.page.url)
+
+    def arrive(self, place: str) -> None:
+        """Waits until the address names this place: a click is over before the address has changed."""
+        self.page.wait_for_url(lambda url: _place(url) == _place(place))
+
+
+def _place(url: str) -> str:
+    return unquote(url.partition("#")[2])
+
+
+def soon(condition: Callable[[], bool]) -> bool:
+    """Whether it comes true. The condition asks the page: Playwright hears of nothing while nobody asks."""
+    return bool(wait_until(condition, PATIENCE_MS / 1000))
 
 
 def visit(context: BrowserContext, address: Path | str, place: str = "") -> Visit:

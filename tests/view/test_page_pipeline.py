@@ -1,11 +1,12 @@
 """A pipeline's run at a glance: causes, facts, rows in sections, what agents raised, and the ways through it."""
 
+import re
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 from playwright.sync_api import BrowserContext, Locator, expect
-from tests.support.browser import Visit, page_file, visit
+from tests.support.browser import Visit, page_file, soon, visit
 from tests.support.page_sample import T0, shop
 from tests.support.pipeline_sample import FIX, PipelineSample, node, pipeline
 
@@ -51,8 +52,7 @@ def test_causes_come_first_and_open_to_their_tests(seen: Visit) -> None:
 
 @pytest.mark.accept("J2", "J4", "J1")
 def test_every_row_is_once_in_its_section_findings_first(seen: Visit) -> None:
-    titles = seen.page.locator("nav.list .group a").all_inner_texts()
-    assert titles == [
+    titles = [
         "Implementation fixes",
         "Tests and docs",
         "Blocked",
@@ -62,14 +62,16 @@ def test_every_row_is_once_in_its_section_findings_first(seen: Visit) -> None:
         "Added tests",
         "Clean",
     ]
+    expect(seen.page.locator("nav.list .group a")).to_have_text(titles)
     names = [test.name for test in pipeline().tests]
-    assert sorted(seen.names) == sorted(names)
-    in_sections = seen.page.locator(".report .section .table .name bdi").all_inner_texts()
-    assert in_sections == seen.names
+    expect(seen.names).to_have_count(len(names))
+    listed = seen.names.all_inner_texts()
+    assert sorted(listed) == sorted(names)
+    expect(seen.page.locator(".report .section .table .name bdi")).to_have_text(listed)
     fixes = seen.page.get_by_label("Implementation fixes", exact=True)
     expect(fixes.locator("h3")).to_contain_text("The agent changed the code under test.")
     expect(fixes.locator("h3 .count")).to_have_text("2")
-    assert fixes.locator(".rank").all_inner_texts() == ["1", "1"]
+    expect(fixes.locator(".rank")).to_have_text(["1", "1"])
     expect(seen.page.locator(".report header")).to_contain_text("9 tests and 1 that agents added")
 
 
@@ -90,8 +92,8 @@ def test_a_row_shows_claim_and_check_and_a_lie_is_loud(seen: Visit) -> None:
 def test_what_agents_raised_is_grouped_and_counted_whatever_came_of_their_tests(seen: Visit) -> None:
     matters = seen.page.locator(".matters")
     expect(matters.locator("h3")).to_have_text("Raised by agents 3")
-    assert matters.locator("h4").all_inner_texts() == ["interface", "environment"]
-    assert matters.locator(".kind").first.locator(".count").all_inner_texts() == ["2\u00d7", "1\u00d7"]
+    expect(matters.locator("h4")).to_have_text(["interface", "environment"])
+    expect(matters.locator(".kind").first.locator(".count")).to_have_text(["2\u00d7", "1\u00d7"])
     matters.locator("summary").first.click()
     inside = matters.locator(".inside")
     for words in ("nothing removes an item", "shop/cli.py", "test_take", "test_help"):
@@ -104,11 +106,8 @@ def test_facts_the_branch_and_what_next_are_at_hand(context: BrowserContext, see
     for words in ("0123456789ab", "slots", "$1.25", "gate suite"):
         expect(known).to_contain_text(words)
     expect(seen.page.locator(".report .state")).to_have_text("finished")
-    assert seen.page.locator(".report .commits .title").all_inner_texts() == [
-        "tests and docs",
-        "Take from the shelf",
-        "Print JSON",
-    ]
+    titles = ["tests and docs", "Take from the shelf", "Print JSON"]
+    expect(seen.page.locator(".report .commits .title")).to_have_text(titles)
     expect(seen.page.locator(".report .commits li").first).to_contain_text("1 to watch")
     recipe = seen.page.get_by_label("What next").locator(".recipes li")
     recipe.get_by_role("button", name="Copy this command").click()
@@ -124,7 +123,7 @@ def test_keys_lead_to_causes_branch_and_lanes_and_back(seen: Visit) -> None:
     press("j")
     press("j")
     expect(page.locator(".commit[aria-current]")).to_contain_text("Take from the shelf")
-    assert seen.place == f"/run/night/branch/{FIX}"
+    seen.arrive(f"#/run/night/branch/{FIX}")
     press("l")
     expect(page.get_by_role("main", name="Timeline")).to_be_visible()
     press("l")
@@ -135,14 +134,14 @@ def test_keys_lead_to_causes_branch_and_lanes_and_back(seen: Visit) -> None:
     press("n")
     expect(seen.heading).to_contain_text("test_sync")
     press("c")
-    assert seen.place == "/run/night/causes"
+    seen.arrive("#/run/night/causes")
     expect(page.locator(".headline")).to_be_in_viewport()
     press("?")
     for words in ("causes", "branch and back", "lanes of the timeline"):
         expect(page.get_by_role("dialog")).to_contain_text(words)
     press("Escape")
     press("Escape")
-    assert seen.place == "/run/night"
+    seen.arrive("#/run/night")
 
 
 @pytest.mark.accept("U4")
@@ -189,7 +188,7 @@ def test_search_finds_what_agents_wrote_and_keeps_the_sections(seen: Visit) -> N
     box = seen.page.get_by_role("searchbox")
     box.fill("passes now")
     expect(seen.page.locator(".row")).to_have_count(1)
-    assert seen.page.locator(".group a").all_inner_texts() == ["Claim and check disagree"]
+    expect(seen.page.locator(".group a")).to_have_text(["Claim and check disagree"])
     box.fill("wrong way round")
     expect(seen.page.locator(".row")).to_have_count(8)
     expect(seen.page.locator(".row .found").first).to_have_text("The subtraction is the wrong way round.")
@@ -218,27 +217,28 @@ def test_test_runs_beside_it_stay_as_they_are(tmp_path: Path, context: BrowserCo
     index = Index("Both", T0, (replace(tests.run(), id="day"), agents.run(), Run("none", "none", T0, ())))
     seen = visit(context, page_file(tmp_path, index, tests.chunks | agents.chunks), "#/run/day")
     expect(seen.page.locator(".overview")).to_contain_text("3 failing")
-    assert seen.page.locator(".views a").all_inner_texts() == ["Tests", "Tutorial"]
+    expect(seen.page.locator(".views a")).to_have_text(["Tests", "Tutorial"])
     expect(seen.page.locator(".report, .group")).to_have_count(0)
     for key in ("c", "b", "l"):
         seen.page.keyboard.press(key)
-    assert seen.place == "/run/day"
     seen.page.keyboard.press("?")
+    expect(seen.page.get_by_role("dialog")).to_be_visible()
     expect(seen.page.get_by_role("dialog")).not_to_contain_text("lanes")
+    assert seen.place == "/run/day"
 
 
 @pytest.mark.accept("U4")
 def test_dark_and_narrow_it_is_all_there(file: Path, context: BrowserContext) -> None:
     seen = visit(context, file)
     seen.page.emulate_media(color_scheme="dark")
-    colour = seen.page.locator(".headline").evaluate("el => getComputedStyle(el).color")
-    assert int(colour.removeprefix("rgb(").split(",")[0]) > 150
+    expect(seen.page.locator(".headline")).to_have_css("color", re.compile(r"rgb\((1[5-9]\d|2\d\d),"))
     seen.page.set_viewport_size({"width": 390, "height": 800})
-    for place in ("", "/branch", "/timeline", f"/test/{node('take').replace('/', '%2F')}"):
+    row = f"/test/{node('take').replace('/', '%2F')}"
+    for place, part in (("", ".headline"), ("/branch", ".commit"), ("/timeline", ".lane"), (row, ".turn")):
         seen.page.goto(f"{file.as_uri()}#/run/night{place}")
-        expect(seen.page.locator("main")).to_be_visible()
-        assert seen.page.evaluate("document.documentElement.scrollWidth") <= 390
-        assert seen.page.locator("main").evaluate("el => el.scrollWidth") <= 390
+        expect(seen.page.locator("main").locator(part).first).to_be_visible()
+        assert soon(lambda: seen.page.evaluate("document.documentElement.scrollWidth") <= 390)
+        assert soon(lambda: seen.page.locator("main").evaluate("el => el.scrollWidth") <= 390)
     seen.page.locator("a.back").click()
     expect(seen.page.locator(".headline")).to_be_visible()
     expect(seen.page.locator("nav.list")).to_be_hidden()

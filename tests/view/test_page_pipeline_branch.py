@@ -23,16 +23,18 @@ def commit(seen: Visit, title: str) -> Locator:
 
 @pytest.mark.accept("R16", "R17", "R18", "J4")
 def test_a_commit_shows_why_it_is_there_and_what_speaks_for_and_against_it(seen: Visit) -> None:
-    titles = seen.page.locator(".commit h3").all_inner_texts()
-    assert titles == ["tests and docs", "Take from the shelf", "Print JSON"]
+    titles = ["tests and docs", "Take from the shelf", "Print JSON"]
+    expect(seen.page.locator(".commit h3")).to_have_text(titles)
     fix = commit(seen, "Take from the shelf")
     expect(fix.locator("header .rank")).to_have_text("1")
     for words in ("2 tests need it", "shop/shelf.py", f"git revert --no-edit {FIX[:12]}"):
         expect(fix).to_contain_text(words)
     expect(fix.locator(".flags li")).to_have_text("new public surface: --force")
     witness = fix.get_by_role("table", name="Witness")
-    assert witness.locator("tbody td").all_inner_texts() == ["fails", "passes", "fails", "\u2013"]
-    assert fix.locator(".links li").all_inner_texts() == [" test_take", " test_givered without it"]
+    expect(witness.locator("tbody td")).to_have_text(["fails", "passes", "fails", "\u2013"])
+    expect(fix.locator(".links li")).to_have_text(
+        ["test_take", "test_givered without it"], use_inner_text=True
+    )
     weaker = commit(seen, "tests and docs").locator(".weakenings li")
     expect(weaker).to_contain_text("test deleted in test_old")
     expect(weaker.locator(".before")).to_have_text("assert total == 3")
@@ -48,10 +50,8 @@ def test_the_difference_is_read_on_demand_and_hides_nothing(seen: Visit) -> None
     expect(seen.page.locator(".diff")).to_have_count(0)
     fix.get_by_role("button", name="Show the difference").click()
     files = fix.locator(".diff figure")
-    assert files.locator("figcaption").all_inner_texts() == [
-        "shop/shelf.py\n+1\n\u22122",
-        "docs/new.md\n+1\n\u22120",
-    ]
+    captions = ["shop/shelf.py +1 \u22122", "docs/new.md +1 \u22120"]
+    expect(files.locator("figcaption")).to_have_text(captions, use_inner_text=True)
     lines = files.first.locator(".change")
     kinds = [(line.get_attribute("class") or "").split()[-1] for line in lines.all()]
     assert kinds == ["hunk", "same", "removed", "removed", "added"]
@@ -91,7 +91,7 @@ def test_a_long_difference_is_folded_and_a_missing_one_says_so(
 def test_the_outline_leads_to_commits_and_commits_to_tests(seen: Visit) -> None:
     outline = seen.page.get_by_role("navigation", name="Commits")
     outline.get_by_role("link", name="Print JSON").click()
-    assert seen.place == f"/run/night/branch/{SECOND}"
+    seen.arrive(f"#/run/night/branch/{SECOND}")
     expect(commit(seen, "Print JSON")).to_be_in_viewport()
     expect(outline.locator("[aria-current]")).to_contain_text("Print JSON")
     commit(seen, "Take from the shelf").get_by_role("link", name="test_take").click()

@@ -78,6 +78,8 @@ def test_rows_move_between_sections_and_what_is_open_stays_open(live: Live, cont
     page.locator(".cause summary").click()
     expect(page.locator(".cause .links li")).to_have_count(1)
     page.get_by_role("button", name="show 55 more").click()
+    waiting = page.get_by_label("Waiting", exact=True).locator(".table li")
+    expect(waiting).to_have_count(60)
     page.locator("main.detail").evaluate("el => { el.scrollTop = 300 }")
     live.end("busy", "disputed")
     other = Cause("c0", "something else broke", "test", (live.sample.tests[1].id,))
@@ -87,7 +89,7 @@ def test_rows_move_between_sections_and_what_is_open_stays_open(live: Live, cont
     expect(page.locator(".headline")).to_contain_text("2 failures, 2 causes")
     expect(page.locator(".cause", has_text="it broke").locator(".links li")).to_have_count(1)
     expect(page.locator(".cause", has_text="something else").locator(".links")).to_have_count(0)
-    expect(page.get_by_label("Waiting", exact=True).locator(".table li")).to_have_count(60)
+    expect(waiting).to_have_count(60)
     assert page.locator("main.detail").evaluate("el => el.scrollTop") >= 300
     assert seen.complaints == []
 

@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import BrowserContext, expect
-from tests.support.browser import Visit, page_file, visit
+from tests.support.browser import Visit, page_file, soon, visit
 from tests.support.pipeline_sample import FIX, OWN, node, pipeline
 
 
@@ -28,7 +28,7 @@ def test_a_lie_shows_the_claim_beside_what_the_check_saw(file: Path, context: Br
     expect(table).to_have_class("verdicts disagree")
     after = table.locator("tbody tr").last
     expect(after).to_have_class("disagree")
-    assert after.locator("td").all_inner_texts() == ["passed", "failed ≠"]
+    expect(after.locator("td")).to_have_text(["passed", "failed ≠"])
     expect(table.locator("tr.disagree")).to_have_count(1)
     looks = [
         after.locator(f".{which}").evaluate("el => getComputedStyle(el).color")
@@ -65,7 +65,7 @@ def test_a_summary_is_lightly_set_and_stays_text(file: Path, context: BrowserCon
     prose = opened(file, context, "take").page.locator(".prose")
     expect(prose.locator("strong")).to_have_text("sign")
     expect(prose.locator("p code")).to_have_text("take")
-    assert prose.locator(".is-item").all_inner_texts() == ["one", "two"]
+    expect(prose.locator(".is-item")).to_have_text(["one", "two"])
     expect(prose.locator("pre")).to_have_text("left = 1")
     expect(prose.locator("b")).to_have_count(0)
     expect(prose).to_contain_text("<b>bold</b>")
@@ -88,7 +88,7 @@ def test_blocked_lost_and_unreadable_rows_say_what_happened(file: Path, context:
 def test_an_agents_conversation_leads_to_its_recording(file: Path, context: BrowserContext) -> None:
     seen = opened(file, context, "give")
     turns = seen.page.locator(".turn")
-    assert turns.locator(".role bdi").all_inner_texts() == ["user", "tool", "agent"]
+    expect(turns.locator(".role bdi")).to_have_text(["user", "tool", "agent"])
     seen.page.get_by_role("button", name="▶ 0:12").click()
     expect(seen.screen).to_contain_text("second 12")
     expect(seen.page.locator(".at")).to_contain_text("The subtraction is the wrong way round.")
@@ -98,7 +98,7 @@ def test_an_agents_conversation_leads_to_its_recording(file: Path, context: Brow
     assert player["x"] >= talk["x"] + talk["width"]
     assert turns.nth(1).inner_text().count("a line of output") < 20
     turns.nth(1).get_by_role("button", name="show all").click()
-    assert turns.nth(1).inner_text().count("a line of output") == 60
+    assert soon(lambda: turns.nth(1).inner_text().count("a line of output") == 60)
     prompt = seen.page.locator(".text", has_text="its prompt")
     expect(prompt.locator("pre")).to_have_count(0)
     prompt.locator("summary").click()
@@ -111,12 +111,10 @@ def test_agents_attempts_are_tabs_with_their_tries_and_checks_inside(
 ) -> None:
     seen = opened(file, context, "take")
     outer, inner = seen.page.get_by_label("Attempts"), seen.page.get_by_label("Tries")
-    assert outer.locator("a").all_inner_texts() == [
-        " check at the base",
-        " agent, attempt 1",
-        " agent, attempt 2",
-    ]
-    assert inner.locator("a").all_inner_texts() == [" agent, attempt 2", " try-1: as I found it", " check"]
+    attempts = ["check at the base", "agent, attempt 1", "agent, attempt 2"]
+    expect(outer.locator("a")).to_have_text(attempts, use_inner_text=True)
+    tries = ["agent, attempt 2", "try-1: as I found it", "check"]
+    expect(inner.locator("a")).to_have_text(tries, use_inner_text=True)
     expect(inner.locator("[aria-current]")).to_contain_text("agent, attempt 2")
     inner.get_by_role("link", name="try-1").click()
     expect(seen.page.locator(".entry")).to_have_count(2)
@@ -141,28 +139,28 @@ def test_from_block_to_test_to_command_to_recording_to_commit_and_back(
     block.get_by_role("link", name="test_take").click()
     page.get_by_role("link", name="try-1").click()
     page.locator(".citations").get_by_role("link", name="acme create fix-login").click()
-    assert seen.place.endswith("/attempt/4/command/1")
+    seen.arrive(f"#/run/night/test/{quote(node('take'), safe='')}/attempt/4/command/1")
     entry = page.locator(".entry[aria-current]")
     expect(entry).to_contain_text("acme create fix-login")
     entry.get_by_role("button", name="▶ 0:04").click()
     expect(seen.screen).to_contain_text("second 4")
     entry.hover()
     entry.get_by_title("Its block of the tutorial").click()
-    assert seen.place == "/run/night/tutorial/b2"
+    seen.arrive("#/run/night/tutorial/b2")
     page.go_back()
     page.locator(".changes").get_by_role("link", name=OWN[:10]).click()
     expect(page.locator(".commit[aria-current]")).to_contain_text("Take from the shelf")
     page.locator(".commit[aria-current]").get_by_role("link", name="test_give").click()
     expect(seen.heading).to_contain_text("test_give")
     page.locator(".merged a").click()
-    assert seen.place == f"/run/night/branch/{FIX}"
+    seen.arrive(f"#/run/night/branch/{FIX}")
 
 
 @pytest.mark.accept("M16")
 def test_a_row_leads_to_what_its_agent_raised(file: Path, context: BrowserContext) -> None:
     seen = opened(file, context, "take")
     seen.page.locator(".raised a").click()
-    assert seen.place == "/run/night/matter/1"
+    seen.arrive("#/run/night/matter/1")
     expect(seen.page.locator(".matter[aria-current] .inside")).to_contain_text("nothing removes an item")
     seen.page.locator(".matter[aria-current]").get_by_role("link", name="test_help").click()
     expect(seen.heading).to_contain_text("test_help")

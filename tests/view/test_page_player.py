@@ -1,12 +1,13 @@
 """Recordings: the right second in one click, and words where nothing can be played."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 from playwright.sync_api import Browser, BrowserContext, expect
-from tests.support.browser import PATIENCE_MS, Visit, page_file, visit
+from tests.support.browser import PATIENCE_MS, Visit, page_file, soon, visit
 from tests.support.page_sample import Sample, command, counting, recorded, shop
 
 from mngr_view.records import Detail, Seek
@@ -85,7 +86,7 @@ def test_the_screen_of_a_second_has_all_that_was_printed_before(
     expect(seen.page.locator(".ap-time-elapsed")).to_have_text(f"00:{second:02.0f}")
     lines = [f"line {at}." for at in range(int(second) + 1)]
     expect(seen.screen.locator(".ap-line")).to_contain_text(lines)
-    assert seen.screen.inner_text().split() == " ".join(lines).split()
+    assert soon(lambda: seen.screen.inner_text().split() == " ".join(lines).split())
 
 
 @pytest.mark.accept("V6")
@@ -94,7 +95,7 @@ def test_where_motion_is_welcome_it_plays_on_from_there(tmp_path: Path, browser:
         lively.set_default_timeout(PATIENCE_MS)
         seen = with_recording(tmp_path, lively, counting(700), second=600.0)
         seen.page.get_by_role("button", name="▶ 10:00").click()
-        expect(seen.screen).to_contain_text("second 602")
+        expect(seen.screen).to_contain_text(re.compile(r"second 6(0[2-9]|[1-9]\d)"))
 
 
 @pytest.mark.accept("U4")
@@ -108,7 +109,7 @@ def test_space_plays_and_pauses(seen: Visit) -> None:
     expect(seen.screen).to_contain_text("second 12")
     seen.page.locator("main.detail").focus()
     seen.page.keyboard.press("Space")
-    expect(seen.screen).to_contain_text("second 13")
+    expect(seen.screen).to_contain_text(re.compile(r"second 1[3-9]"))
     seen.page.keyboard.press("Space")
     sign = seen.page.locator(".ap-playback-button path").first
     expect(sign).to_have_attribute("d", PLAY)
@@ -123,8 +124,9 @@ def test_a_recording_of_the_third_version_plays(tmp_path: Path, context: Browser
     text = "\n".join(json.dumps(part) for part in (header, *events))
     seen = with_recording(tmp_path, context, text, second=8.0)
     seen.page.get_by_role("button", name="▶ 0:08").click()
+    expect(seen.page.locator(".ap-time-elapsed")).to_have_text("00:08")
     expect(seen.screen).to_contain_text("second")
-    assert "third" not in seen.screen.inner_text()
+    expect(seen.screen).not_to_contain_text("third")
 
 
 @pytest.mark.accept("V6", "F14")
@@ -184,10 +186,10 @@ def test_players_that_were_left_are_gone(tmp_path: Path, context: BrowserContext
     sample = shop()
     seen = visit(context, page_file(tmp_path, sample.index(), sample.chunks), FAILING)
     expect(seen.screen).to_contain_text("second 10")
-    once = seen.page.evaluate("watching")
+    assert soon(lambda: seen.page.evaluate("watching") == 1)
     for _ in range(5):
         seen.page.keyboard.press("j")
         expect(seen.heading).to_contain_text("test_config_is_read")
         seen.page.keyboard.press("k")
         expect(seen.screen).to_contain_text("second 10")
-    assert seen.page.evaluate("watching") == once > 0
+    assert soon(lambda: seen.page.evaluate("watching") == 1)

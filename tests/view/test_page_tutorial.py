@@ -24,7 +24,7 @@ def statuses(block: Locator) -> list[str | None]:
 
 @pytest.mark.accept("Y15")
 def test_blocks_stand_in_their_sections_with_their_tests_and_last_status(seen: Visit) -> None:
-    assert seen.page.locator(".document h2").all_inner_texts() == ["First steps", "Sharing"]
+    expect(seen.page.locator(".document h2")).to_have_text(["First steps", "Sharing"])
     assert statuses(block(seen, "acme --help")) == ["passed", "passed"]
     assert statuses(block(seen, "acme create")) == ["failed"]
     assert statuses(block(seen, "acme list --watch")) == ["timeout", "passed"]
@@ -52,7 +52,7 @@ def test_links_lead_from_block_to_test_and_from_test_to_block(seen: Visit) -> No
     seen.page.get_by_role("link", name="test_create_connects").click()
     expect(seen.heading).to_contain_text("test_create_connects")
     seen.page.get_by_role("link", name="Tutorial, line 9").click()
-    assert seen.place == "/run/r1/tutorial/b2"
+    seen.arrive("#/run/r1/tutorial/b2")
     expect(seen.page.locator(".block[aria-current]")).to_contain_text("acme create fix-login")
     expect(seen.page.locator(".block[aria-current]")).to_be_in_viewport()
     seen.page.go_back()

@@ -11,7 +11,7 @@ from zlib import decompress
 
 import pytest
 from msgspec.structs import replace
-from playwright.sync_api import BrowserContext
+from playwright.sync_api import BrowserContext, expect
 from tests.support.browser import browser, context, visit
 from tests.support.needs import needs
 from tests.support.world import World
@@ -173,7 +173,8 @@ def test_a_browser_obeys_none_of_it(zoo: Zoo, context: BrowserContext) -> None:
     seen = visit(context, Path(zoo.folder.report))
     for name in ("test_escapes", "test_links_out"):
         seen.page.locator(".row", has_text=name).first.click()
-        seen.heading.wait_for()
+        expect(seen.heading).to_contain_text(name)
+        expect(seen.page.locator(".evidence")).to_be_visible()
     assert seen.page.title() not in ("zoo", "1")
     assert [one for one in seen.complaints if "dialog" in one or "zoo.invalid" in one] == []
     assert [url for url in seen.requests if not url.startswith(("file:", "data:", "blob:"))] == []
