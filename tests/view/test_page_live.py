@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
-from playwright.sync_api import BrowserContext, expect
-from tests.support.browser import Visit, visit
+from playwright.sync_api import APIResponse, BrowserContext, Route, expect
+from tests.support.browser import Visit, soon, visit
 from tests.support.page_sample import T0, Sample, command, counting, one_command
 
 from mngr_view.chunks import encode
@@ -131,6 +131,48 @@ def test_search_sees_what_a_running_test_said_since(live: Live, context: Browser
     expect(seen.page.locator(".nothing")).to_be_visible()
     live.go_on(commands=2)
     expect(seen.page.locator(".found")).to_have_text("did 2")
+
+
+@pytest.mark.accept("V7")
+def test_an_ended_test_is_shown_even_if_something_changes_while_it_is_read(
+    live: Live, context: BrowserContext
+) -> None:
+    live.sample.test("test_ended", "failed", one_command("it broke\n"))
+    live.publish()
+    held: list[Route] = []
+    context.route("**/data/t2/1", lambda route: route.continue_() if held else held.append(route))
+    seen = followed(live, context, RUNNING.replace("test_slow", "test_ended"))
+    assert soon(lambda: seen.heading.is_visible() and len(held) == 1)
+    live.sample.test("test_new", "failed")
+    live.publish()
+    expect(seen.names).to_have_count(4)
+    held[0].continue_()
+    expect(seen.page.locator(".entry")).to_contain_text("it broke")
+
+
+@pytest.mark.accept("V7")
+def test_a_late_answer_does_not_hide_what_came_since(live: Live, context: BrowserContext) -> None:
+    asked: list[Route] = []
+    answers: list[APIResponse] = []
+
+    def hold_first(route: Route) -> None:
+        asked.append(route)
+        if len(asked) == 1:
+            answers.append(route.fetch())
+        else:
+            route.continue_()
+
+    context.route("**/data/t0/1", hold_first)
+    seen = followed(live, context, RUNNING)
+    assert soon(lambda: seen.heading.is_visible() and len(answers) == 1)
+    live.go_on(commands=3)
+    expect(seen.page.locator(".entry")).to_have_count(3)
+    late = asked[0]
+    with seen.page.expect_request_finished(lambda request: request == late.request):
+        late.fulfill(response=answers[0])
+    seen.page.get_by_role("searchbox").fill("did 3")
+    expect(seen.page.locator(".found")).to_have_text("did 3")
+    expect(seen.page.locator(".entry")).to_have_count(3)
 
 
 @pytest.mark.accept("V7")

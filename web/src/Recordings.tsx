@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { plain } from "./ansi";
 import { Name } from "./Name";
 import { Player } from "./Player";
@@ -24,7 +24,7 @@ interface Props {
 export function Recordings({ detail, wish, source }: Props) {
   const [chosen, setChosen] = useState(0);
   const panel = useRef<HTMLElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!wish) return;
     setChosen(wish.cast);
     panel.current?.scrollIntoView({ block: "nearest" });

@@ -26,9 +26,14 @@ export function useIndex(source: Source, library: Library): Loaded {
     changes: 0,
   });
   const latest = useRef<Index | null>(null);
+  const asked = useRef(0);
+  const answered = useRef(0);
   const read = useCallback(async () => {
+    const turn = ++asked.current;
     try {
       const index = await source.index();
+      if (turn < answered.current) return;
+      answered.current = turn;
       const unfinished = latest.current ? unfinishedChunks(latest.current) : [];
       source.forget(unfinished);
       library.forget(unfinished);

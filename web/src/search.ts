@@ -48,10 +48,12 @@ interface Text {
 export class Library {
   private readonly texts = new Map<string, Text>();
   private size = 0;
+  private forgotten = 0;
 
   constructor(private readonly source: Source) {}
 
   forget(chunks: readonly string[]): void {
+    this.forgotten++;
     for (const chunk of chunks) {
       this.size -= this.texts.get(chunk)?.text.length ?? 0;
       this.texts.delete(chunk);
@@ -81,8 +83,10 @@ export class Library {
   private async text(attempt: Attempt): Promise<Text | undefined> {
     const kept = this.texts.get(attempt.chunk);
     if (kept) return kept;
+    const { forgotten } = this;
     const text = await this.source.detail(attempt.chunk).then(textOf, () => undefined);
-    if (text && this.size + text.text.length <= KEPT_CHARACTERS) {
+    const isCurrent = forgotten === this.forgotten;
+    if (isCurrent && text && this.size + text.text.length <= KEPT_CHARACTERS) {
       this.texts.set(attempt.chunk, text);
       this.size += text.text.length;
     }

@@ -23,7 +23,7 @@ export function openSource(page: Document): Source {
     detail: async (chunk) => JSON.parse(await cache.get(chunk)) as Detail,
     cast: async (chunk) => JSON.parse(await cache.get(chunk)) as string,
     patch: async (chunk) => JSON.parse(await cache.get(chunk)) as Patch,
-    forget: (chunks) => chunks.forEach((chunk) => cache.delete(chunk)),
+    forget: (chunks) => cache.forget(chunks),
   };
 }
 
@@ -72,6 +72,7 @@ function bytes(base64: string): Uint8Array<ArrayBuffer> {
 class Cache {
   private readonly texts = new Map<string, string>();
   private size = 0;
+  private forgotten = 0;
 
   constructor(
     private readonly load: Load,
@@ -79,7 +80,10 @@ class Cache {
   ) {}
 
   async get(chunk: string): Promise<string> {
+    const { forgotten } = this;
     const text = this.texts.get(chunk) ?? (await this.load(chunk));
+    // What was asked for before something was forgotten may be the old text of just that.
+    if (forgotten !== this.forgotten) return text;
     this.delete(chunk);
     this.texts.set(chunk, text);
     this.size += text.length;
@@ -90,7 +94,12 @@ class Cache {
     return text;
   }
 
-  delete(chunk: string): void {
+  forget(chunks: readonly string[]): void {
+    this.forgotten++;
+    for (const chunk of chunks) this.delete(chunk);
+  }
+
+  private delete(chunk: string): void {
     this.size -= this.texts.get(chunk)?.length ?? 0;
     this.texts.delete(chunk);
   }

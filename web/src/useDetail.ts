@@ -17,13 +17,13 @@ export function useDetail(source: Source, attempt: Attempt | undefined, changes:
     const { chunk, status } = attempt;
     if (readAt.current?.chunk === chunk && readAt.current.isFinal) return;
     let isCurrent = true;
-    readAt.current = { chunk, isFinal: status !== "running" };
     source.detail(chunk).then(
-      (detail) => isCurrent && setOpened({ detail, problem: "" }),
-      (error) => {
-        readAt.current = null;
-        if (isCurrent) setOpened((last) => ({ ...last, problem: problemOf(error) }));
+      (detail) => {
+        if (!isCurrent) return;
+        readAt.current = { chunk, isFinal: status !== "running" };
+        setOpened({ detail, problem: "" });
       },
+      (error) => isCurrent && setOpened((last) => ({ ...last, problem: problemOf(error) })),
     );
     return () => {
       isCurrent = false;
