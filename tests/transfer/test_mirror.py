@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mngr.errors import MngrError
+from mngr.errors import MngrError, RefusedError
 from mngr.hosts.local import LocalHost
 from mngr.process import LocalStream, wait_until
 from mngr.transfer.conformance import commit_there, git, make_repository, plant_hooks, there
@@ -132,3 +132,70 @@ def test_a_receiver_that_dies_is_an_error_that_says_so(tmp_path: Path) -> None:
     with pytest.raises(MngrError, match="the disk is full"):
         send(make_repository(tmp_path / "source"), host)
     assert not os.path.exists(f"{host.dir}/work/one")
+
+
+class Counting(LocalHost):
+    """Counts how many times somebody came."""
+
+    visits = 0
+
+    def run(self, argv, **options):  # type: ignore[no-untyped-def]
+        self.visits += 1
+        return super().run(argv, **options)
+
+    def stream(self, argv, **options):  # type: ignore[no-untyped-def]
+        self.visits += 1
+        return super().stream(argv, **options)
+
+
+_SEE = """cat .gitignore; echo heard >&2; tr '\\0' ' ' </proc/$$/cmdline >>cmdline; [ -z "${GIT_EDITOR-}" ] || exit 9
+git rev-parse --abbrev-ref HEAD; : secret word; exit 75
+"""
+
+
+@pytest.mark.accept("K9")
+def test_what_follows_a_transfer_runs_in_the_same_visit_and_is_judged_by_itself(
+    host: LocalHost, tmp_path: Path
+) -> None:
+    top = make_repository(tmp_path / "source")
+    counting = Counting(host.dir)
+    sent, done = MirrorTransfer().send_then(
+        find_source(top),
+        counting,
+        f"{host.dir}/work/one",
+        "mngr/one",
+        lambda sent: f"cd {sent.work_dir}\n{_SEE}",
+    )
+    assert counting.visits == 1
+    assert (done.code, done.stdout, done.stderr) == (75, b"ignored\nmngr/one", b"heard\n")
+    assert there(host, sent, "status", "--porcelain") == "?? cmdline"
+    assert "secret" not in Path(sent.work_dir, "cmdline").read_text(), "everybody may read a command line"
+
+
+@pytest.mark.parametrize("length", [10, 200_000])
+@pytest.mark.parametrize("has_commits", [True, False])
+def test_what_follows_a_transfer_runs_whatever_its_length_and_source(
+    host: LocalHost, tmp_path: Path, has_commits: bool, length: int
+) -> None:
+    top = make_repository(tmp_path / "source")
+    if not has_commits:
+        top = str(tmp_path / "empty")
+        git(str(tmp_path), "init", "-q", top)
+    lines = f"text={'x' * length}; echo ${{#text}}"
+    sent, done = MirrorTransfer().send_then(
+        find_source(top), host, f"{host.dir}/work/one", "mngr/one", lambda _: lines
+    )
+    assert (done.code, done.stdout.strip()) == (0, b"%d" % length)
+    assert there(host, sent, "symbolic-ref", "--short", "HEAD") == "mngr/one"
+
+
+def test_nothing_follows_a_transfer_that_failed(host: LocalHost, tmp_path: Path) -> None:
+    top, taken = make_repository(tmp_path / "source"), tmp_path / "taken"
+    taken.mkdir()
+    (taken / "theirs").touch()
+    with pytest.raises(RefusedError, match="is there already and not empty"):
+        MirrorTransfer().send_then(
+            find_source(top), host, str(taken), "mngr/one", lambda _: f"touch {tmp_path}/followed"
+        )
+    assert os.listdir(taken) == ["theirs"]
+    assert not (tmp_path / "followed").exists()

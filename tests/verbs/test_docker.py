@@ -16,6 +16,7 @@ from tests.verbs.asking import row, said
 
 import mngr
 from mngr.actions import rows
+from mngr.actions.host_notes import note_creation
 from mngr.hosts.docker import DockerProvider
 from mngr.hosts.labels import tags_of
 from mngr.hosts.protocol import Provider
@@ -104,15 +105,27 @@ def test_an_agent_moves_to_a_container_by_its_address_alone(lab: Lab) -> None:
     assert lab.containers == []
 
 
-def test_a_creation_costs_one_run_and_two_execs(lab: Lab, tmp_path: Path) -> None:
+def test_a_creation_costs_one_run_and_one_exec(lab: Lab, tmp_path: Path) -> None:
     client = tmp_path / "client"
     client.write_text(COUNTING)
     client.chmod(0o755)
     mngr.create("foo@.docker", args=SLEEP, manager=lab.manager(command=str(client)))
     asked = (tmp_path / "client.log").read_text().split()
-    assert asked.count("run") == 1
-    assert asked.count("exec") == 2
-    assert asked.count("ps") == 0
+    assert asked == ["run", "exec"]
+
+
+@pytest.mark.accept("K4", "K16")
+def test_a_program_that_ends_at_once_in_a_container_is_told_with_its_last_words(lab: Lab) -> None:
+    dies = ("sh", "-c", "echo no such luck; exit 3")
+    with pytest.raises(mngr.AgentDiedError, match=r"exit code 3:\nno such luck"):
+        mngr.create("foo@.docker", args=dies, manager=lab.manager())
+    assert (row(lab.manager()).state, row(lab.manager()).exit_code) == ("DONE", 3)
+    mngr.destroy("foo", manager=lab.manager())
+    with pytest.raises(mngr.MngrError, match="could not be started: nosuchthing") as caught:
+        mngr.create("foo@.docker", args=("nosuchthing",), manager=lab.manager())
+    assert "is nosuchthing installed" in caught.value.hint
+    assert lab.containers == []
+    assert lab.world.left_behind() == []
 
 
 @pytest.mark.accept("K13", "L2")
@@ -243,6 +256,23 @@ def test_a_container_whose_maker_is_gone_is_found_by_its_label_from_anywhere(
     assert {(item.kind, item.what) for item in found} == {("host", "gone"), ("host", "far-long-ago")}
     mngr.remove_garbage(found, manager=lab.manager())
     assert sorted(lab.containers) == ["far", "ours"]
+
+
+@pytest.mark.accept("K4")
+def test_a_container_made_from_a_snapshot_whose_maker_died_at_once_is_garbage(lab: Lab) -> None:
+    manager = lab.manager()
+    kept = mngr.create("foo@lab.docker", args=SLEEP, manager=manager).agent
+    mngr.create_snapshot("foo", "ready", manager=manager)
+    gone = msgspec.structs.replace(rows.this_process(), start="1")
+    spec = AgentSpec("agent-0", "bar", "command", SLEEP, "", time.time(), creator=gone)
+    for name in ("half", "lab"):
+        note_creation(manager, HostRef(name, "docker"), gone)
+    lab.provider().create(HostSpec(name="half", snapshot="ready", tags=tags_of(spec)))
+    found = mngr.find_garbage(manager=manager)
+    assert [(item.kind, item.what) for item in found] == [("host", "half")]
+    mngr.remove_garbage(found, manager=manager)
+    assert lab.containers == ["lab"]
+    assert (row(lab.manager()).id, row(lab.manager()).state) == (kept.id, "RUNNING")
 
 
 def test_a_name_that_another_took_meanwhile_costs_them_nothing(lab: Lab) -> None:

@@ -30,12 +30,13 @@ from mngr.model.agent import Agent, AgentSpec, AgentState, Change
 from mngr.model.host import HostRef
 from mngr.model.ids import check_name, new_agent_id, random_name
 from mngr.model.message import Delivery
+from mngr.process import Completed
 from mngr.store.paths import HostPaths
 from mngr.store.runfile import RunFile, run_file_text
 from mngr.store.script import append_at, put, ring
-from mngr.tmux.session import Launched, launch
+from mngr.tmux.session import Launched, launch_script, read_launch, run_there
 from mngr.transfer.discard import discard
-from mngr.transfer.protocol import Sent, Transfer
+from mngr.transfer.protocol import Continues, Sent, Transfer
 from mngr.transfer.source import parse_branch_option
 
 _SETUP_DEADLINE_S = 1800
@@ -115,13 +116,51 @@ def _reuse(plan: Plan, manager: Manager) -> Change | None:
 def _make(plan: Plan, host: Host, first: AgentSpec, manager: Manager, undo: Undo) -> Made:
     manager.hook("before_create", agent=first)
     undo.push(f"agent {first.id}", lambda: claim.release(host, first))
-    claims_late = _claims_late(plan, host, first)
-    if claims_late:
-        spec, sent = first, _send(plan, host, first, undo)
+    if _claims_late(plan, host, first):
+        made = _at_once(plan, host, first, manager, undo)
     else:
-        spec, seconds, sent = _claim_and_send(plan, host, first, undo)
-        manager.note_clock(host, seconds)
-    spec = msgspec.structs.replace(
+        made = _step_by_step(plan, host, first, manager, undo)
+    return msgspec.structs.replace(made, notes=plan.tell() + made.notes)
+
+
+def _step_by_step(plan: Plan, host: Host, first: AgentSpec, manager: Manager, undo: Undo) -> Made:
+    spec, seconds, sent = _claim_and_send(plan, host, first, undo)
+    manager.note_clock(host, seconds)
+    spec = _with_work(plan, spec, sent)
+    _upload(plan, host, spec, manager)
+    run = _run_file(plan, host, spec, manager)
+    _set_up(plan, host, spec, run)
+    undo.push(f"session {spec.session}", lambda: claim.end_session(host, spec))
+    started_at = manager.time_on(host)
+    done = run_there(host, _launch_script(host, spec, run, started_at))
+    return Made(spec, _started(done, host, spec, run), started_at, sent.notes)
+
+
+def _at_once(plan: Plan, host: Host, first: AgentSpec, manager: Manager, undo: Undo) -> Made:
+    """The work, the claim and the launch, in one visit to the host where the transfer can do that."""
+
+    def script(sent: Sent) -> str:
+        spec = _with_work(plan, first, sent)
+        return _launch_script(host, spec, _run_file(plan, host, spec, manager), None)
+
+    undo.push(f"session {first.session}", lambda: claim.end_session(host, first))
+    transfer = _transfer(plan, host)
+    if isinstance(transfer, Continues) and not plan.heritage.unpack:
+        assert plan.source
+        sent, done = transfer.send_then(plan.source, host, first.work_dir, first.branch, script)
+        undo.push(f"work dir {sent.work_dir}", lambda: discard(host, sent, plan.source, plan.transfer))
+    else:
+        sent = _send(plan, host, first, undo)
+        done = run_there(host, script(sent))
+    spec = _with_work(plan, first, sent)
+    launched = _started(done, host, spec, _run_file(plan, host, spec, manager))
+    started_at = float(launched.said)
+    manager.note_clock(host, started_at)
+    return Made(spec, launched, started_at, sent.notes)
+
+
+def _with_work(plan: Plan, spec: AgentSpec, sent: Sent) -> AgentSpec:
+    return msgspec.structs.replace(
         spec,
         work_dir=sent.work_dir,
         branch=sent.branch,
@@ -129,23 +168,6 @@ def _make(plan: Plan, host: Host, first: AgentSpec, manager: Manager, undo: Undo
         owns_work_dir=sent.owns_work_dir,
         owns_branch=sent.owns_branch,
     )
-    _upload(plan, host, spec, manager)
-    run = _run_file(plan, host, spec, manager)
-    _set_up(plan, host, spec, run)
-    undo.push(f"session {spec.session}", lambda: claim.end_session(host, spec))
-    started_at = manager.time_on(host)
-    launched = _launch(host, spec, run, None if claims_late else started_at)
-    if claims_late:
-        started_at = float(launched.said)
-        manager.note_clock(host, started_at)
-    if _could_not_start(launched):
-        why = _why_not(launched)
-        program = why.removesuffix(": not found") if why.endswith(": not found") else run.argv[0]
-        raise MngrError(
-            f'"{spec.name}" could not be started: {why or program}',
-            hint=f"is {program} installed, and on the PATH of its host?",
-        )
-    return Made(spec, launched, started_at, plan.tell() + sent.notes)
 
 
 def _is_alone(plan: Plan, host: Host, spec: AgentSpec) -> bool:
@@ -203,14 +225,19 @@ def _placed(spec: AgentSpec, host: Host, owns_host: bool) -> AgentSpec:
     return msgspec.structs.replace(spec, work_dir=spec.work_dir or default_dir, owns_host=owns_host)
 
 
-def _send(plan: Plan, host: Host, spec: AgentSpec, undo: Undo) -> Sent:
-    transfer: Transfer = registry.load(registry.TRANSFERS, plan.transfer)()
-    assert plan.source
+def _transfer(plan: Plan, host: Host) -> Transfer:
     if plan.transfer == "worktree" and not shares_files(host):
         raise UsageError(
             f'a worktree cannot live on host "{host.name}": it shares no files with this machine',
             hint="use --transfer mirror, the default there",
         )
+    transfer: Transfer = registry.load(registry.TRANSFERS, plan.transfer)()
+    return transfer
+
+
+def _send(plan: Plan, host: Host, spec: AgentSpec, undo: Undo) -> Sent:
+    transfer = _transfer(plan, host)
+    assert plan.source
     if plan.heritage.unpack:
         sent = send_files(plan.heritage, host, spec.work_dir)
     else:
@@ -267,7 +294,7 @@ def _shown_end(script: str) -> str:
     return script if len(script) <= _HINT_MAX else "… " + script[-_HINT_MAX:].strip()
 
 
-def _launch(host: Host, spec: AgentSpec, run: RunFile, started_at: float | None) -> Launched:
+def _launch_script(host: Host, spec: AgentSpec, run: RunFile, started_at: float | None) -> str:
     """Starts the agent, and claims before that where it has not been: then by the time of the host."""
     paths = HostPaths(host.dir)
     agent = paths.agent(spec.id)
@@ -282,11 +309,20 @@ def _launch(host: Host, spec: AgentSpec, run: RunFile, started_at: float | None)
         )
     )
     after = append_at(agent.events, at, kinds.CREATED) + "\n" + ring(paths.bell)
-    return launch(host, spec, before=before, after=after)
+    return launch_script(paths, spec, before=before, after=after)
 
 
-def _could_not_start(launched: Launched) -> bool:
-    return claim.exit_code(launched) in _CANNOT_START
+def _started(done: Completed, host: Host, spec: AgentSpec, run: RunFile) -> Launched:
+    """What a launch started; an error where its program could not be."""
+    launched = read_launch(done, host, spec)
+    if claim.exit_code(launched) in _CANNOT_START:
+        why = _why_not(launched)
+        program = why.removesuffix(": not found") if why.endswith(": not found") else run.argv[0]
+        raise MngrError(
+            f'"{spec.name}" could not be started: {why or program}',
+            hint=f"is {program} installed, and on the PATH of its host?",
+        )
+    return launched
 
 
 def _why_not(launched: Launched) -> str:

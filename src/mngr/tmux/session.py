@@ -5,6 +5,7 @@ from msgspec import Struct
 from mngr.errors import MngrError, RefusedError, UnreachableError
 from mngr.hosts.protocol import Host
 from mngr.model.agent import AgentSpec
+from mngr.process import Completed
 from mngr.store.paths import AgentPaths, HostPaths
 from mngr.store.script import READ_AND_RUN, encode, quote, words
 from mngr.tmux.pane import COLUMNS, ROWS
@@ -32,9 +33,17 @@ def launch(host: Host, spec: AgentSpec, *, before: str = "", after: str = "") ->
 
     `before` and `after` are shell lines run around it in the same round trip. On failure no session is left.
     """
-    paths = HostPaths(host.dir)
-    script = launch_script(paths, spec, before=before, after=after)
-    done = host.run(READ_AND_RUN, stdin=encode(script), timeout_s=60)
+    script = launch_script(HostPaths(host.dir), spec, before=before, after=after)
+    return read_launch(run_there(host, script), host, spec)
+
+
+def run_there(host: Host, script: str) -> Completed:
+    """Runs the lines of a launch."""
+    return host.run(READ_AND_RUN, stdin=encode(script), timeout_s=60)
+
+
+def read_launch(done: Completed, host: Host, spec: AgentSpec) -> Launched:
+    """What became of a launch, from how its script ended."""
     if done.code == NO_TMUX:
         raise UnreachableError(
             f'host "{host.name}" has no tmux',
@@ -56,6 +65,7 @@ def launch(host: Host, spec: AgentSpec, *, before: str = "", after: str = "") ->
 
 
 def launch_script(paths: HostPaths, spec: AgentSpec, *, before: str, after: str) -> str:
+    """The shell lines of a launch, for a visit that does more; `read_launch` says what became of it."""
     agent = paths.agent(spec.id)
     return f"""\
 command -v tmux >/dev/null 2>&1 || exit {NO_TMUX}

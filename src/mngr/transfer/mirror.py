@@ -1,19 +1,23 @@
 """A repository of its own on the host: git's history of the base commit, sent over any stream."""
 
 import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
+from mngr.hosts.marked import new_mark
 from mngr.hosts.protocol import Host
-from mngr.store.script import quote, words
+from mngr.process import Completed
+from mngr.store.script import READ_AND_RUN, encode, quote, words
 from mngr.transfer import work_dir as work_dirs
 from mngr.transfer.dirty import replay_script, snapshot_commit
 from mngr.transfer.fetch import fetch_branch
-from mngr.transfer.git import NEEDS_GIT, failed, git, run_script
-from mngr.transfer.pack import push_into, receive_script
+from mngr.transfer.git import NEEDS_GIT, failed, git, prelude, run_script
+from mngr.transfer.pack import CHECKOUT_TIMEOUT_S, push_into, receive_script
 from mngr.transfer.protocol import Brought, Sent, Source
 from mngr.transfer.source import content_notes, free_branch, need_git
+from mngr.transfer.then import MOST, THEN, apart, followed
 
 _DIRTY_REF = "refs/mngr/dirty"
-_CHECKOUT_TIMEOUT_S = 1800.0
 _NOT_RECEIVED, _NOT_CHECKED_OUT = 75, 76
 
 
@@ -23,35 +27,67 @@ class MirrorTransfer:
     name = "mirror"
 
     def send(self, source: Source, host: Host, work_dir: str, branch: str) -> Sent:
+        sent, dirty = self._decided(source, work_dir, branch)
+        with _or_nothing(host, work_dir):
+            _send(source, host, sent, dirty)
+        return sent
+
+    def send_then(
+        self, source: Source, host: Host, work_dir: str, branch: str, then: Callable[[Sent], str]
+    ) -> tuple[Sent, Completed]:
+        sent, dirty = self._decided(source, work_dir, branch)
+        lines = then(sent)
+        with _or_nothing(host, work_dir):
+            if (source.head or dirty) and len(encode(lines)) <= MOST:
+                return sent, _send(source, host, sent, dirty, lines)
+            _send(source, host, sent, dirty)
+            return sent, host.run(READ_AND_RUN, stdin=encode(lines))
+
+    def _decided(self, source: Source, work_dir: str, branch: str) -> tuple[Sent, str]:
+        """What will have been sent, and the commit of uncommitted work that comes along."""
         need_git(source, self.name)
         branch, notes = free_branch(source, branch)
-        dirty = snapshot_commit(source)
-        try:
-            _send(source, host, work_dir, branch, dirty)
-        except BaseException:
-            work_dirs.remove_claimed(host, work_dir)
-            raise
-        return Sent(
+        sent = Sent(
             work_dir=work_dir,
             branch=branch,
             base_commit=source.head,
             owns_work_dir=True,
             notes=(*notes, *content_notes(source)),
         )
+        return sent, snapshot_commit(source)
 
     def bring_back(self, host: Host, work_dir: str, into: Source, branch: str) -> Brought:
         return fetch_branch(host, work_dir, into, branch)
 
 
-def _send(source: Source, host: Host, work_dir: str, branch: str, dirty: str) -> None:
-    """Makes the repository, takes the commits in and fills in the files: one command there, on one stream."""
-    refspecs = [f"{source.head}:refs/heads/{branch}"] if source.head else []
+@contextmanager
+def _or_nothing(host: Host, work_dir: str) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        work_dirs.remove_claimed(host, work_dir)
+        raise
+
+
+def _send(source: Source, host: Host, sent: Sent, dirty: str, then: str = "") -> Completed:
+    """Makes the repository, takes the commits in and fills in the files: one command there, on one stream.
+
+    `then` follows in the same command; how that ended is returned.
+    """
+    refspecs = [f"{source.head}:refs/heads/{sent.branch}"] if source.head else []
     refspecs += [f"{dirty}:{_DIRTY_REF}"] if dirty else []
-    script = _script(source, host, work_dir, branch, dirty)
+    script, mark = _script(source, host, sent, dirty), new_mark()
     if refspecs:
-        done = push_into(host, script, source.common_dir, refspecs, timeout_s=_CHECKOUT_TIMEOUT_S)
+        program, env = (followed(script, mark), {THEN: then}) if then else (prelude(script), {})
+        done = push_into(host, program, env, source.common_dir, refspecs)
     else:
-        done = run_script(host, script, timeout_s=_CHECKOUT_TIMEOUT_S)
+        done = run_script(host, script, timeout_s=CHECKOUT_TIMEOUT_S)
+    done, then_done = apart(done, mark)
+    _check(done, host, sent.work_dir)
+    return then_done or done
+
+
+def _check(done: Completed, host: Host, work_dir: str) -> None:
     if done.code == _NOT_RECEIVED:
         hint = "nothing was changed; see what the far side says, then try again"
         raise failed(f"cannot send commits to {work_dir} on {host.name}", done, hint)
@@ -61,10 +97,11 @@ def _send(source: Source, host: Host, work_dir: str, branch: str, dirty: str) ->
     work_dirs.check_claimed(done, host, work_dir)
 
 
-def _script(source: Source, host: Host, work_dir: str, branch: str, dirty: str) -> str:
+def _script(source: Source, host: Host, sent: Sent, dirty: str) -> str:
     """Shell lines for the host; their exit code says how far they came."""
+    work_dir = sent.work_dir
     form = ("--object-format=sha256",) if len(source.head) == 64 else ()
-    init = words("init", "-q", "--template=", *form, "-b", branch, work_dir)
+    init = words("init", "-q", "--template=", *form, "-b", sent.branch, work_dir)
     lines = [f"{NEEDS_GIT}{work_dirs.claim_script(host, work_dir)}git {init}"]
     lines += ['at=; trap \'code=$?; [ "$code" = 0 ] || [ -z "$at" ] || exit "$at"\' EXIT']
     if source.head or dirty:

@@ -8,11 +8,12 @@ from mngr.errors import TimedOutError
 from mngr.hosts.protocol import Host
 from mngr.process import Completed, Stream
 from mngr.store.script import words
-from mngr.transfer.git import ENV, FLAGS, check_git, failed, prelude
+from mngr.transfer.git import ENV, FLAGS, check_git, failed
 
 PACK_TIMEOUT_S = 3600.0
+CHECKOUT_TIMEOUT_S = 1800.0
 _LAST_WORDS_S = 5.0
-_KEPT_STDERR = 8192
+_KEPT_STDERR = 1 << 16
 
 _PUSH = (
     *("-c", "protocol.fd.allow=always", "-c", "push.pushOption=", "-c", "push.negotiate=false"),
@@ -48,15 +49,15 @@ def push_pack(git_dir: str, host: Host, path: str, refspecs: Sequence[str]) -> N
 
 
 def push_into(
-    host: Host, script: str, git_dir: str, refspecs: Sequence[str], *, timeout_s: float
+    host: Host, program: str, env: Mapping[str, str], git_dir: str, refspecs: Sequence[str]
 ) -> Completed:
-    """Sends commits from the repository here to shell lines there that hold `receive_script`, and sees them end."""
-    stream = host.stream(("sh", "-c", prelude(script), "mngr"))
+    """Sends commits from the repository here to a program there that holds `receive_script`, and sees it end."""
+    stream = host.stream(("sh", "-c", program, "mngr"), env=env)
     try:
         far = LastWords(stream)
         done = _run_on_pipes(stream, (f"--git-dir={git_dir}", *_PUSH), refspecs, ENV)
         stream.stdin.close()
-        code = stream.wait(_LAST_WORDS_S if done.code else timeout_s)
+        code = stream.wait(_LAST_WORDS_S if done.code else CHECKOUT_TIMEOUT_S)
         said = far.heard().strip()
     finally:
         stream.kill()
@@ -66,8 +67,8 @@ def push_into(
 
 
 def receive_script(path: str) -> str:
-    """A shell line that takes in what `push_into` sends."""
-    return f"git {words(*_RECEIVE, path)}"
+    """A shell line that takes in what `push_into` sends, as one pack: a file for each object takes far longer."""
+    return f"git {words('-c', 'receive.unpackLimit=1', *_RECEIVE, path)}"
 
 
 def fetch_pack(git_dir: str, host: Host, path: str, refspecs: Sequence[str]) -> None:

@@ -1,10 +1,12 @@
 """The seam `Transfer` and the records it speaks."""
 
-from typing import Protocol
+from collections.abc import Callable
+from typing import Protocol, runtime_checkable
 
 from msgspec import Struct
 
 from mngr.hosts.protocol import Host
+from mngr.process import Completed
 
 
 class Source(Struct, frozen=True):
@@ -59,4 +61,15 @@ class Transfer(Protocol):
 
         With `into.include_dirty` its uncommitted work comes along as one commit on top.
         """
+        ...
+
+
+@runtime_checkable
+class Continues(Protocol):
+    """A transfer whose visit to the host can go on with what comes next: every visit costs its start."""
+
+    def send_then(
+        self, source: Source, host: Host, work_dir: str, branch: str, then: Callable[[Sent], str]
+    ) -> tuple[Sent, Completed]:
+        """Sends, then runs the shell lines that are made for what is sent; how they ended is the caller's to judge."""
         ...
