@@ -10,10 +10,11 @@ from collections.abc import Iterator, Sequence
 from mngr.actions.host_notes import creator_of, forget, forget_creation, noted_creations, remembered
 from mngr.actions.manager import Manager
 from mngr.actions.owner import is_left_alone
-from mngr.actions.rows import Look, is_alive, is_ours
+from mngr.actions.rows import Look, Row, is_alive, is_ours
 from mngr.errors import MngrError
 from mngr.hosts.labels import creator_in, spec_of
 from mngr.hosts.protocol import Host, Labelled, Pool
+from mngr.model.agent import AgentSpec
 from mngr.model.host import HostRef, HostState
 from mngr.store.paths import HostPaths
 from mngr.store.script import READ_AND_RUN, encode, quote
@@ -31,6 +32,9 @@ def orphan_hosts(manager: Manager, looks: Sequence[Look]) -> Iterator[tuple[Host
         ref = look.ref
         if ref.state == HostState.STOPPED and look.known and all(map(is_left_alone, look.known)):
             yield ref, ABANDONED
+            continue
+        if look.rows and _is_given_up(manager, ref) and _is_uncleared(manager, look):
+            yield ref, INTERRUPTED
             continue
         # What we saw on it counts, not the label that it was made with.
         if look.warning or look.rows or remembered(manager, ref) or not _is_made(manager, ref):
@@ -70,6 +74,22 @@ def _is_given_up(manager: Manager, ref: HostRef) -> bool:
     if creator is None or creator.machine != os.uname().nodename:
         return False
     return not (is_ours(creator) and is_alive(creator))
+
+
+def _is_uncleared(manager: Manager, look: Look) -> bool:
+    """Whether all agents there are those of the snapshot that it was made from: older than the host, and none lives."""
+    provider = manager.provider(look.ref.provider)
+    try:
+        own = spec_of(provider.tags(look.ref.name)) if isinstance(provider, Labelled) else None
+    except MngrError:
+        return False
+    return own is not None and all(_is_from_before(row, own) for row in look.rows)
+
+
+def _is_from_before(row: Row, own: AgentSpec) -> bool:
+    spec = row.evidence.spec
+    is_running = row.evidence.alive or row.evidence.pane is not None
+    return spec is not None and spec.created_at < own.created_at and not is_running
 
 
 def _is_labelled_in_vain(manager: Manager, ref: HostRef) -> bool:
