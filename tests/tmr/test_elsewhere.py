@@ -82,31 +82,51 @@ def test_the_pipeline_runs_unchanged_on_three_machines(loop: Loop, machines: Mac
     assert all(machine.run("ls -d /root/.mngr").text for machine in machines.machines.values())
 
 
+class Yard:
+    """The example's loop, with containers of its own namespace for its agents."""
+
+    def __init__(self, folder: Path, engine: Engine) -> None:
+        self.loop, self.engine, self.namespace = Loop(folder), engine, f"t{os.urandom(4).hex()}"
+        _fill(folder / "library")
+        plays = self.loop.plays
+        mounts = ["-v", f"{folder}/library:{_LIBRARY}:ro", "-v", f"{plays}:{plays}:ro"]
+        settings = {**engine.settings(self.namespace), "run_args": mounts}
+        lines = [f"{key} = {msgspec.json.encode(value).decode()}" for key, value in settings.items()]
+        self.loop.world.host_dir.mkdir(exist_ok=True)
+        (self.loop.world.host_dir / "config.toml").write_text("\n".join(["[providers.docker]", *lines, ""]))
+
+    @property
+    def containers(self) -> list[str]:
+        return self.engine.containers(self.namespace)
+
+    @property
+    def kept(self) -> list[str]:
+        """The images of its snapshots."""
+        mine = f"label=mngr.snapshots={self.namespace}"
+        return self.engine.docker("images", "-q", "--filter", mine).check("docker images").text.split()
+
+
+@pytest.fixture
+def yard(tmp_path: Path, engine: Engine) -> Iterator[Yard]:
+    made = Yard(tmp_path, engine)
+    yield made
+    engine.clear(made.namespace)
+    made.loop.world.end()
+
+
 @pytest.mark.accept("L1", "L2", "P9", "K11")
-def test_the_pipeline_runs_unchanged_in_containers_and_sets_up_one(tmp_path: Path, engine: Engine) -> None:
-    loop, namespace = Loop(tmp_path), f"t{os.urandom(4).hex()}"
-    _fill(tmp_path / "library")
-    mounts = ("-v", f"{tmp_path}/library:{_LIBRARY}:ro", "-v", f"{loop.plays}:{loop.plays}:ro")
-    loop.world.host_dir.mkdir(exist_ok=True)
-    settings = {**engine.settings(namespace), "run_args": list(mounts)}
-    lines = [f"{key} = {msgspec.json.encode(value).decode()}" for key, value in settings.items()]
-    (loop.world.host_dir / "config.toml").write_text("\n".join(["[providers.docker]", *lines, ""]))
-    try:
-        done = loop.run("--provider", "docker", *_WORDS, pytest_flags=_FEW)
-        assert done.code == 8, done
-        assert loop.sections() == _ENDS
-        hosts = engine.containers(namespace)
-        assert len(hosts) == 2, "a host for each agent; copies are gone"
-        tools = {engine.docker("exec", host, "cat", "/root/tool").check("cat").text for host in hosts}
-        assert len(tools) == 1, "both start from the host that was set up first"
-        kept = ("images", "-q", "--filter", f"label=mngr.snapshots={namespace}")
-        assert engine.docker(*kept).text
-        engine.docker("stop", "-t", "1", hosts[0]).check("as its lease would")
-        assert loop.mngr("tmr", "delete", "r1", "--yes").code == 0
-        assert (engine.containers(namespace), engine.docker(*kept).text) == ([], "")
-    finally:
-        engine.clear(namespace)
-        loop.world.end()
+def test_the_pipeline_runs_unchanged_in_containers_and_sets_up_one(yard: Yard) -> None:
+    done = yard.loop.run("--provider", "docker", *_WORDS, pytest_flags=_FEW)
+    assert done.code == 8, done
+    assert yard.loop.sections() == _ENDS
+    hosts = yard.containers
+    assert len(hosts) == 2, "a host for each agent; copies are gone"
+    tools = {yard.engine.docker("exec", host, "cat", "/root/tool").check("cat").text for host in hosts}
+    assert len(tools) == 1, "both start from the host that was set up first"
+    assert yard.kept
+    yard.engine.docker("stop", "-t", "1", hosts[0]).check("as its lease would")
+    assert yard.loop.mngr("tmr", "delete", "r1", "--yes").code == 0
+    assert (yard.containers, yard.kept) == ([], [])
 
 
 @pytest.mark.accept("L1", "L2", "P9", "K13")

@@ -3,7 +3,7 @@
 from typing import TypedDict
 
 import mngr
-from mngr_tmr.model.run import Knobs
+from mngr_tmr.model.run import Knobs, RunSpec
 
 
 class HostWords(TypedDict, total=False):
@@ -20,3 +20,13 @@ def host_words(knobs: Knobs, manager: mngr.Manager | None) -> HostWords:
     if knobs.lease and "lease" in (manager or mngr.Manager()).provider(knobs.provider or "local").options:
         words["lease"] = knobs.lease
     return words
+
+
+def destroy_unfinished(run: RunSpec, manager: mngr.Manager) -> None:
+    """Destroys the hosts that a killed life of the run was still making: with no agent on them, no list names them."""
+    if run.knobs.provider in ("", "local"):
+        return
+    garbage = mngr.find_garbage(manager=manager)
+    left = [item for item in garbage if item.kind == "host" and item.what.startswith(f"tmr-{run.id}-")]
+    if left:
+        mngr.remove_garbage(left, manager=manager)

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 import mngr
 from mngr_tmr.copies.copy import RUN_LABEL
+from mngr_tmr.copies.hosts import destroy_unfinished
 from mngr_tmr.copies.ready import drop_ready
 from mngr_tmr.git import Repository
 from mngr_tmr.model.run import RunSpec
@@ -59,6 +60,7 @@ def remove(remains: Remains, manager: mngr.Manager) -> tuple[str, ...]:
     if remains.agents:
         mngr.destroy(remains.agents, manager=manager)
     if remains.spec:
+        destroy_unfinished(remains.spec, manager)
         drop_ready(remains.spec, manager)
     notes = _remove_branches(remains)
     _remove_folder(remains.folder)

@@ -10,6 +10,7 @@ import msgspec
 
 import mngr
 from mngr_tmr.copies.copy import destroy_copies
+from mngr_tmr.copies.hosts import destroy_unfinished
 from mngr_tmr.copies.ready import ensure_ready
 from mngr_tmr.engine.journal import Journal, JournalBusyError, read_journal
 from mngr_tmr.engine.loop import Loop, Observe
@@ -53,6 +54,8 @@ def run_tasks(
         rang = mngr.Bell(manager).rang
         hands = RealHands(steps.table(), look, rang, poll_s=POLL_S, floor=state.last_at)
         loop = Loop(state, journal.append, hands, observe)
+        if entries:
+            destroy_unfinished(spec, manager)
         destroy_copies(spec.id, manager)
         if entries:
             ensure_ready(msgspec.structs.replace(spec, knobs=state.knobs), env, manager)
@@ -64,6 +67,9 @@ def run_tasks(
         finally:
             hands.close()
         _sweep(state, manager)
+        if entries:
+            # What a killed life had asked its engine for may have come late.
+            destroy_unfinished(spec, manager)
         return state
     finally:
         journal.close()
