@@ -1,6 +1,7 @@
 """After the tests nothing of theirs may run: a process that outlives its test fails the run."""
 
 import os
+import signal
 import time
 from pathlib import Path
 
@@ -11,6 +12,9 @@ from mngr_e2e.session.left_over import sweep
 _GRACE_S = 10.0
 # A user's PATH often lacks where Debian keeps iptables, ip, sshd and dockerd.
 os.environ["PATH"] = os.pathsep.join((os.environ.get("PATH", ""), "/usr/sbin", "/sbin"))
+# A shell lets what it runs in the background ignore Ctrl-C, and so would every program that a test interrupts.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -1,19 +1,22 @@
 """A host or provider that does not answer costs its deadline and a warning, never the list."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pytest
 from mngr_box.provider import BoxProvider
-from tests.support.world import World
+from tests.support.world import World, remove_socket
 
 import mngr
+from mngr import process
 from mngr.actions.create_spec import HOST_FIELDS
-from mngr.actions.elsewhere import DEADLINE_S
+from mngr.actions.rows import LIST_S
 from mngr.errors import TimedOutError, UnreachableError
 from mngr.hosts.local import LocalHost
 from mngr.model.host import HostRef, HostSpec, HostState
 from mngr.process import Completed
+from mngr.store.paths import HostPaths
+from mngr.tmux.server import tmux
 
 
 class SilentHost(LocalHost):
@@ -88,8 +91,8 @@ def test_unreachable_hosts_are_warnings_and_rows_of_others_stay(world: World) ->
         "dead": "UNREACHABLE",
     }
     assert len(listing.warnings) == 3
-    assert far.deadlines == [DEADLINE_S]
-    assert DEADLINE_S <= 3
+    assert far.deadlines == [LIST_S]
+    assert LIST_S <= 3
 
 
 @pytest.mark.accept("K4")
@@ -97,6 +100,65 @@ def test_a_host_that_cannot_be_made_leaves_nothing_and_says_unreachable(world: W
     with pytest.raises(UnreachableError, match="control plane"):
         mngr.create("foo@.far", args=("true",), manager=world.manager(far=FarProvider("x")))
     assert world.left_behind() == []
+
+
+class BusyHost(LocalHost):
+    """From a moment on it needs longer for an answer than a list waits."""
+
+    name, provider = "busy", "slow"
+    is_busy = False
+
+    def run(
+        self,
+        argv: Sequence[str],
+        *,
+        stdin: bytes = b"",
+        timeout_s: float = 60,
+        env: Mapping[str, str] | None = None,
+        cwd: str | None = None,
+    ) -> Completed:
+        if self.is_busy and timeout_s <= LIST_S:
+            raise TimedOutError(f"no answer within {timeout_s:g} s")
+        return super().run(argv, stdin=stdin, timeout_s=timeout_s, env=env, cwd=cwd)
+
+
+class BusyProvider(FarProvider):
+    name = "slow"
+
+    def __init__(self, host_dir: str) -> None:
+        self.host = BusyHost(host_dir)
+
+    def create(self, spec: HostSpec) -> Any:
+        return self.host
+
+    def open(self, name: str) -> Any:
+        return self.host
+
+    def hosts(self) -> list[HostRef]:
+        return [HostRef("busy", self.name)]
+
+
+@pytest.fixture
+def slow(world: World) -> Iterator[BusyProvider]:
+    made = BusyProvider(str(world.folder / "far"))
+    yield made
+    paths = HostPaths(made.host.dir)
+    process.run(tmux(paths, "kill-server"))
+    remove_socket(paths)
+
+
+@pytest.mark.accept("K11")
+def test_a_host_too_slow_for_a_list_is_waited_for_by_what_acts_on_its_agents(
+    world: World, slow: BusyProvider
+) -> None:
+    manager = world.manager(slow=slow)
+    mngr.create("foo@busy.slow", args=("sleep", "1000"), transfer="none", manager=manager)
+    slow.host.is_busy = True
+    (listed,) = [row for row in mngr.list_agents(manager=manager).agents if row.host.name == "busy"]
+    assert (listed.state, listed.host.state) == ("UNKNOWN", "UNREACHABLE")
+    assert mngr.label("foo@busy.slow", {"k": "v"}, manager=manager).agent.labels == {"k": "v"}
+    (stopped,) = mngr.stop(listed, manager=manager)
+    assert stopped.agent.state == "STOPPED"
 
 
 VALUES = {

@@ -10,14 +10,13 @@ import msgspec
 
 from mngr.actions.host_notes import forget, remember, remembered, remembered_hosts
 from mngr.actions.manager import Manager
-from mngr.actions.rows import Look, agent_of_label, look_at, look_here
+from mngr.actions.rows import ACT_S, LIST_S, Look, agent_of_label, in_parallel, look_at, look_here
 from mngr.errors import MngrError
 from mngr.hosts.labels import spec_of
 from mngr.hosts.protocol import Labelled
 from mngr.model.agent import Agent
 from mngr.model.host import HostRef, HostState
 
-DEADLINE_S = 3.0
 # So much longer than its hosts a provider may take, which waits for them.
 _SLACK_S = 0.3
 
@@ -25,15 +24,15 @@ T = TypeVar("T")
 
 
 def look_at_all(
-    manager: Manager, providers: Sequence[str], host: str, *, is_asked_for: bool
+    manager: Manager, providers: Sequence[str], host: str, *, is_asked_for: bool, deadline_s: float = LIST_S
 ) -> tuple[Look, ...]:
     """A look at every host of the providers, or at those of one name. This machine has all the time it needs.
 
     A provider whose listing fails costs a warning, but for one that was asked for by name: then it is the answer.
     """
-    deadline = time.monotonic() + DEADLINE_S
+    deadline = time.monotonic() + deadline_s
     far = [name for name in providers if name != "local"]
-    finish = start_all([partial(_looks, manager, name, host, deadline) for name in far])
+    finish = start_all([partial(_looks, manager, name, host, deadline_s, deadline) for name in far])
     here = (look_here(manager),) if "local" in providers and host in ("", "local") else ()
     found: list[Look] = []
     for name, outcome in zip(far, finish(deadline + _SLACK_S), strict=True):
@@ -44,8 +43,23 @@ def look_at_all(
         elif isinstance(outcome, BaseException):
             raise outcome
         else:
-            found += _silent_provider(manager, name, host, f"no answer within {DEADLINE_S:g} s")
+            found += _silent_provider(manager, name, host, f"no answer within {deadline_s:g} s")
     return (*here, *found)
+
+
+def look_longer(
+    looks: Sequence[Look], is_meant: Callable[[Agent], bool], manager: Manager
+) -> tuple[Look, ...]:
+    """The same looks; a host that was silent and has an agent that is meant was asked again, for longer."""
+
+    def again(look: Look) -> Look:
+        if look.ref.state != HostState.UNREACHABLE or not any(map(is_meant, look.known)):
+            return look
+        ref = msgspec.structs.replace(look.ref, state=HostState.RUNNING)
+        outcome = start_all([partial(_look, manager, ref, ACT_S)])(time.monotonic() + ACT_S)[0]
+        return outcome if isinstance(outcome, Look) else look
+
+    return tuple(in_parallel([partial(again, look) for look in looks]))
 
 
 def start_all(
@@ -72,28 +86,28 @@ def start_all(
     return finish
 
 
-def _looks(manager: Manager, name: str, host: str, deadline: float) -> list[Look]:
+def _looks(manager: Manager, name: str, host: str, deadline_s: float, deadline: float) -> list[Look]:
     """The hosts of one provider, looked at."""
     noted = set(remembered_hosts(manager, name))  # before its hosts: one made in between is not gone
     refs = list(manager.provider(name).hosts())
     for gone in noted - {ref.name for ref in refs}:
         forget(manager, HostRef(gone, name))
     wanted = [ref for ref in refs if host in ("", ref.name)]
-    outcomes = start_all([partial(_look, manager, ref) for ref in wanted])(deadline)
+    outcomes = start_all([partial(_look, manager, ref, deadline_s) for ref in wanted])(deadline)
     looks = []
     for ref, outcome in zip(wanted, outcomes, strict=True):
         if isinstance(outcome, BaseException):
             raise outcome
-        looks.append(outcome or _silent(manager, ref, f"no answer within {DEADLINE_S:g} s"))
+        looks.append(outcome or _silent(manager, ref, f"no answer within {deadline_s:g} s"))
     return looks
 
 
-def _look(manager: Manager, ref: HostRef) -> Look:
+def _look(manager: Manager, ref: HostRef, deadline_s: float) -> Look:
     if ref.state != HostState.RUNNING:
         return Look(ref, known=remembered(manager, ref) or _labelled(manager, ref))
     try:
         host = manager.provider(ref.provider).open(ref.name)
-        rows = look_at(host, manager, deadline_s=DEADLINE_S)
+        rows = look_at(host, manager, deadline_s=deadline_s)
     except MngrError as error:
         return _silent(manager, ref, error.message)
     remember(manager, ref, tuple(row.agent for row in rows))

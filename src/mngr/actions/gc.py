@@ -15,7 +15,7 @@ from mngr.actions.litter import AGENT_DIR, NAME, SESSION, SOCKET, WORK, Litter, 
 from mngr.actions.manager import Manager, default_manager
 from mngr.actions.orphan import remove_orphan, when_unused
 from mngr.actions.owner import is_left_alone
-from mngr.actions.rows import Look, Row, look_at, look_everywhere
+from mngr.actions.rows import ACT_S, Look, Row, look_at, look_everywhere
 from mngr.errors import MngrError, TimedOutError, UnreachableError
 from mngr.hosts.protocol import Host, shares_files
 from mngr.model.agent import AgentSpec, AgentState
@@ -59,7 +59,7 @@ class Garbage(Struct, frozen=True):
 def find_garbage(*, manager: Manager | None = None) -> list[Garbage]:
     """What `remove_garbage` would remove, on every host that answers; changes nothing."""
     manager = default_manager(manager)
-    looks = look_everywhere(manager)
+    looks = look_everywhere(manager, deadline_s=ACT_S)
     orphans = _orphans(looks, manager)
     gone = {(item.host.provider, item.host.name) for item in orphans}
     hosts = [host for host in _hosts(looks, manager) if (host.provider, host.name) not in gone]
@@ -71,7 +71,7 @@ def remove_garbage(items: Sequence[Garbage], *, manager: Manager | None = None) 
     manager = default_manager(manager)
     notes: list[str] = []
     failed: list[MngrError] = []
-    looks = look_everywhere(manager)
+    looks = look_everywhere(manager, deadline_s=ACT_S)
     drop_stale_notes(manager, looks)
     for item in _orphans(looks, manager):
         if _key(item) in map(_key, items):

@@ -6,7 +6,7 @@ from mngr.actions.destroy import destroy_rows
 from mngr.actions.elsewhere import look_at_all
 from mngr.actions.host_notes import remember, remembered
 from mngr.actions.manager import Manager, default_manager
-from mngr.actions.rows import Look
+from mngr.actions.rows import ACT_S, Look
 from mngr.actions.stop import GRACE_S, stop_rows
 from mngr.actions.wake import start_again
 from mngr.errors import MngrError, NotFoundError, UsageError
@@ -76,7 +76,7 @@ def _find(target: str, manager: Manager) -> HostRef:
 
 def _look(target: str, manager: Manager) -> Look:
     ref = _find(target, manager)
-    look = look_at_all(manager, (ref.provider,), ref.name, is_asked_for=True)[0]
+    look = look_at_all(manager, (ref.provider,), ref.name, is_asked_for=True, deadline_s=ACT_S)[0]
     if look.warning:
         raise MngrError(look.warning, hint="see: mngr list --hosts")
     return look

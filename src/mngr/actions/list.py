@@ -1,12 +1,14 @@
 """`list`: every agent on every host, with what is known of each."""
 
+from collections.abc import Callable
+
 from msgspec import Struct
 
 from mngr.actions.filter import Filter
 from mngr.actions.manager import Manager, default_manager
 from mngr.actions.rows import Row, look_everywhere
 from mngr.model.agent import SCHEMA, Agent, AgentState
-from mngr.model.host import HostRef
+from mngr.model.host import HostRef, HostState
 from mngr.tmux.pane import AgentPane, capture
 
 
@@ -25,11 +27,21 @@ def list_agents(filter: Filter | None = None, *, manager: Manager | None = None)
 
 
 def look_and_list(
-    filter: Filter | None = None, *, manager: Manager | None = None
+    filter: Filter | None = None,
+    *,
+    is_meant: Callable[[Agent], bool] | None = None,
+    manager: Manager | None = None,
 ) -> tuple[Listing, dict[str, Row]]:
-    """The listing, and by id the rows behind it: evidence to explain, hosts to act on."""
+    """The listing, and by id the rows behind it: evidence to explain, hosts to act on.
+
+    A silent host with an agent that `is_meant` is asked again, for longer than a list waits.
+    """
     manager, wanted = default_manager(manager), (filter or Filter()).check()
     looks = look_everywhere(manager, provider=wanted.provider, host=wanted.host)
+    if is_meant and any(look.ref.state == HostState.UNREACHABLE for look in looks):
+        from mngr.actions.elsewhere import look_longer  # most people have only this machine
+
+        looks = look_longer(looks, is_meant, manager)
     rows = {row.agent.id: row for look in looks for row in look.rows}
     agents = [row.agent for row in rows.values()] + [agent for look in looks for agent in look.known]
     chosen = sorted(filter_agents(agents, wanted), key=lambda agent: (agent.created_at or "", agent.name))

@@ -24,6 +24,8 @@ from mngr.tmux.server import attach_argv
 
 _FOLD_WHEN_BYTES = 4096
 _CREATION_MAY_TAKE_S = 3600
+# How long a host elsewhere may take to answer a list, and one that is acted on.
+LIST_S, ACT_S = 3.0, 10.0
 
 T = TypeVar("T")
 
@@ -90,14 +92,16 @@ def just_launched(spec: AgentSpec, pid: int, started_at: float, host: Host, mana
     return _row(evidence, HostEvidence("-", now, "running", (evidence,)), host, manager).agent
 
 
-def look_everywhere(manager: Manager, *, provider: str = "", host: str = "") -> tuple[Look, ...]:
+def look_everywhere(
+    manager: Manager, *, provider: str = "", host: str = "", deadline_s: float = LIST_S
+) -> tuple[Look, ...]:
     """Every host at once, each with its own deadline; one that is gone costs a warning."""
     names = (provider,) if provider else manager.used_providers()
     if names == ("local",):
         return () if host not in ("", "local") else (look_here(manager),)
     from mngr.actions.elsewhere import look_at_all  # most people have only this machine
 
-    return look_at_all(manager, names, host, is_asked_for=bool(provider))
+    return look_at_all(manager, names, host, is_asked_for=bool(provider), deadline_s=deadline_s)
 
 
 def look_here(manager: Manager) -> Look:

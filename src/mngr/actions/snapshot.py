@@ -23,7 +23,7 @@ from mngr.actions.environment import told_env
 from mngr.actions.images import keep_host, kept_hosts
 from mngr.actions.list import look_and_list
 from mngr.actions.manager import Manager, default_manager
-from mngr.actions.rows import Row, iso, look_at, look_everywhere
+from mngr.actions.rows import ACT_S, Row, iso, look_at, look_everywhere
 from mngr.actions.start import start_row
 from mngr.actions.stop import stop_rows
 from mngr.actions.targets import resolve, resolve_one
@@ -284,7 +284,7 @@ def _before_name(name: str) -> str:
 def _everywhere(manager: Manager) -> list[tuple[Snapshot, Host]]:
     """Every snapshot with its host. A host that does not answer costs a warning, a torn record too."""
     found = []
-    for look in look_everywhere(manager):
+    for look in look_everywhere(manager, deadline_s=ACT_S):
         if look.warning or look.ref.state != HostState.RUNNING:
             manager.warn(look.warning or f'host "{look.ref.name}" is {look.ref.state.lower()}')
             continue

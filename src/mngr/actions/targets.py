@@ -1,6 +1,6 @@
 """Targets: from names, ids, addresses and filters to the agents meant."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 from msgspec import Struct
@@ -38,7 +38,9 @@ def resolve(
         raise UsageError(
             "which agent?", hint="name one or more, or use --all or a filter; mngr list shows them"
         )
-    listing, rows = look_and_list(_narrowed(wanted, names, manager), manager=manager)
+    listing, rows = look_and_list(
+        _narrowed(wanted, names, manager), is_meant=_any_of(names, manager), manager=manager
+    )
     if not names:
         reachable = tuple(rows[agent.id] for agent in listing.agents if agent.id in rows)
         return Found(reachable, {}, listing.warnings)
@@ -84,6 +86,15 @@ def _narrowed(wanted: Filter, names: Sequence[str], manager: Manager) -> Filter:
         return wanted
     provider, host = places.pop()
     return msgspec.structs.replace(wanted, provider=provider, host=host)
+
+
+def _any_of(names: Sequence[str], manager: Manager) -> Callable[[Agent], bool] | None:
+    """Whether an agent is one of the named."""
+    try:
+        addresses = [manager.address(name) for name in names]
+    except UsageError:
+        return None  # said for each name by itself, later
+    return lambda agent: any(is_meant(address, agent) for address in addresses)
 
 
 def _meant(name: str, listing: Listing, rows: dict[str, Row], manager: Manager) -> list[Row]:
