@@ -16,8 +16,11 @@ _held: dict[str, int] = {}
 
 def hold(root: str) -> None:
     """Says that a folder is in use, for as long as this process lives or until `release`."""
-    fd = os.open(os.path.join(root, _LOCK), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    lock = os.path.join(root, _LOCK)
+    fd = os.open(f"{lock}.new", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     fcntl.flock(fd, fcntl.LOCK_EX)
+    # Only now: a lock that is there and not yet held would be a left-over one to whoever sweeps.
+    os.rename(f"{lock}.new", lock)
     _held[root] = fd
 
 
@@ -51,7 +54,9 @@ def _left_over(folder: str) -> Iterator[str]:
             continue
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            yield root
+            # Without a name it was released after we opened it.
+            if os.fstat(fd).st_nlink:
+                yield root
         except BlockingIOError:
             pass
         finally:

@@ -12,7 +12,7 @@ import pytest
 
 from mngr.process import wait_until
 from mngr_e2e.session.isolation import end_world, keep_world, make_world
-from mngr_e2e.session.left_over import sweep
+from mngr_e2e.session.left_over import PREFIX, hold, release, sweep
 from mngr_e2e.session.reaper import find_marked
 
 _RUN = """
@@ -22,6 +22,15 @@ world = make_world(sys.argv[1], os.environ, record=False)
 subprocess.Popen(["sleep", "1000"], env=world.env, start_new_session=True, stdout=subprocess.DEVNULL)
 print(world.root, flush=True)
 input()
+"""
+
+_SWEEP = """
+import sys
+from mngr_e2e.session.left_over import sweep
+print("begun", flush=True)
+while True:
+    sweep.cache_clear()
+    sweep(sys.argv[1])
 """
 
 
@@ -47,7 +56,7 @@ def test_the_next_run_removes_what_a_killed_one_left(folder: Path) -> None:
         sweep.cache_clear()
         sweep(str(folder))
         assert not os.path.exists(dead_root)
-        assert wait_until(lambda: not _living(dead_root), 5)
+        assert wait_until(lambda: not _living(dead_root), 60)
         assert all(os.path.isdir(root) for root in (alive_root, kept.root, mine.root))
         assert _living(alive_root)
     finally:
@@ -59,6 +68,23 @@ def test_the_next_run_removes_what_a_killed_one_left(folder: Path) -> None:
         for world in (kept, mine):
             end_world(world)
     assert not _living(alive_root)
+
+
+@pytest.mark.accept("F10")
+def test_no_folder_is_taken_for_left_over_while_it_is_made_or_given_away(folder: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", _SWEEP, str(folder)], stdout=subprocess.PIPE) as sweeper:
+        try:
+            assert sweeper.stdout
+            assert sweeper.stdout.readline()
+            for _ in range(500):
+                root = tempfile.mkdtemp(prefix=PREFIX, dir=folder)
+                hold(root)
+                assert os.path.isdir(root)
+                release(root)
+                os.rmdir(root)
+            assert sweeper.poll() is None
+        finally:
+            sweeper.kill()
 
 
 def _run(folder: Path) -> tuple["subprocess.Popen[str]", str]:
