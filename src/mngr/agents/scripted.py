@@ -31,8 +31,8 @@ PROMPT_QUEUED = "prompt_queued"
 _PROGRAM = os.path.join(os.path.dirname(__file__), "scripted_program.py")
 # The program sets this title after it has asked for marked pastes: from then on nothing typed is lost.
 _READY_TITLE = "mngr-scripted"
-_READY_S = 10
-_EVIDENCE_S = 2
+_READY_S = 60
+_EVIDENCE_S = 4
 _WAITING = {
     "end_of_turn": WaitingReason.END_OF_TURN,
     "permission": WaitingReason.PERMISSION,

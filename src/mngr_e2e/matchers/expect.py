@@ -49,7 +49,7 @@ def expect(subject: object) -> Expectation:
     )
 
 
-def eventually(block: Callable[[], T], timeout_s: float = 10, every_s: float = 0.1) -> T:
+def eventually(block: Callable[[], T], timeout_s: float = 30, every_s: float = 0.1) -> T:
     """Runs a block of expectations until it passes; at the deadline its last failure is raised."""
     __tracebackhide__ = True
     deadline = time.monotonic() + timeout_s

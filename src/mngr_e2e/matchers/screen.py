@@ -12,7 +12,7 @@ class TerminalExpectation(Expectation):
     def __init__(self, terminal: Terminal) -> None:
         self._terminal = terminal
 
-    def to_show(self, wanted: "str | re.Pattern[str]", timeout_s: float = 5) -> None:
+    def to_show(self, wanted: "str | re.Pattern[str]", timeout_s: float = 30) -> None:
         """A text, or a compiled pattern. `not_.to_show` waits until it is gone."""
         __tracebackhide__ = True
         words = f"see {'no ' if self._negated else ''}{_name(wanted)}"
@@ -21,7 +21,7 @@ class TerminalExpectation(Expectation):
             shown.shows(wanted), f"the terminal to show {_name(wanted)}", self._terminal.describe(shown)
         )
 
-    def to_have_ended(self, exit_code: int | None = None, timeout_s: float = 5) -> None:
+    def to_have_ended(self, exit_code: int | None = None, timeout_s: float = 30) -> None:
         """The program on it is over, with this exit code if one is named."""
         __tracebackhide__ = True
         code = "" if exit_code is None else f" with exit code {exit_code}"

@@ -129,7 +129,7 @@ class Terminal:
         rows = tuple(body.removesuffix("\n").split("\n"))
         return Screen(rows, (int(x), int(y)), code is not None, code)
 
-    def wait_for(self, wanted: "str | re.Pattern[str]", timeout_s: float = 10) -> Screen:
+    def wait_for(self, wanted: "str | re.Pattern[str]", timeout_s: float = 30) -> Screen:
         """Waits until the screen shows a text or matches a pattern."""
         said = repr(wanted if isinstance(wanted, str) else wanted.pattern)
         shown = self.watch(f"wait for {said}", lambda screen: screen.shows(wanted), timeout_s)
@@ -137,7 +137,7 @@ class Terminal:
             raise TerminalError(f"{said} did not show within {timeout_s:g} s\n{self.describe(shown)}")
         return shown
 
-    def wait_quiet(self, quiet_s: float = 0.3, timeout_s: float = 10) -> Screen:
+    def wait_quiet(self, quiet_s: float = 0.3, timeout_s: float = 30) -> Screen:
         """Waits until the screen has not changed for a while; the program's end is quiet too."""
         latest, since = self.look(), time.monotonic()
 

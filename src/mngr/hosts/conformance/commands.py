@@ -144,7 +144,7 @@ class CommandConformance:
             'test -t 0 && test -t 1 && test -t 2 && echo "a terminal"; read -r x; echo "heard <$x>"; exit 7'
         )
         argv = host.attach_argv(["sh", "-c", script, *HARMLESS_WORDS])
-        done = process.run([sys.executable, "-c", _ON_A_TERMINAL, *argv], stdin=b"hello\n", timeout_s=30)
+        done = process.run([sys.executable, "-c", _ON_A_TERMINAL, *argv], stdin=b"hello\n", timeout_s=90)
         assert "a terminal" in done.text
         assert "heard <hello>" in done.text
         assert done.code == 7
@@ -152,5 +152,5 @@ class CommandConformance:
     def test_an_attached_command_gets_its_arguments_exactly(self, host: Host) -> None:
         words = [word for word in HARMLESS_WORDS if "\n" not in word]  # a terminal adds returns of its own
         argv = host.attach_argv([*PRINT_ARGS, *words])
-        done = process.run([sys.executable, "-c", _ON_A_TERMINAL, *argv], timeout_s=30)
+        done = process.run([sys.executable, "-c", _ON_A_TERMINAL, *argv], timeout_s=90)
         assert done.stdout.split(b"\0")[:-1] == [raw(word) for word in words]

@@ -11,7 +11,7 @@ from mngr.process import Stream, wait_until
 
 T = TypeVar("T")
 
-SLACK_S = 10.0
+SLACK_S = 45.0
 """How late an answer may be on a busy machine before it counts as hanging."""
 
 _NOT_UTF8 = b"\xff\xfe".decode("utf-8", "surrogateescape")
