@@ -53,21 +53,23 @@ def test_descriptors_handed_over_are_open_and_no_other_is_left_behind() -> None:
     os.write(writer, b"through")
     os.close(writer)
     before = len(os.listdir("/proc/self/fd"))
-    done = process.run_with_fds(["cat", f"/dev/fd/{reader}"], pass_fds=(reader,), timeout_s=10)
+    done = process.run_with_fds(["cat", f"/dev/fd/{reader}"], pass_fds=(reader,), timeout_s=60)
     assert (done.code, done.stdout) == (0, b"through")
     assert len(os.listdir("/proc/self/fd")) == before
     os.close(reader)
 
 
 def test_an_interrupt_ends_the_child_with_its_children() -> None:
-    script = "from mngr import process; process.run(['sh', '-c', 'sleep 295 & echo $! >&2; wait'])"
+    argv = ("sleep", f"295.{os.getpid()}")
+    script = f"from mngr import process; process.run(['sh', '-c', '{' '.join(argv)} & echo $! >&2; wait'])"
+    line = "".join(word + "\0" for word in argv).encode()
     inner = f"import signal; signal.signal(signal.SIGINT, signal.default_int_handler); {script}"
     child = process.stream([sys.executable, "-c", inner])
     try:
-        assert process.wait_until(lambda: _count(b"sleep\x00295\x00") == 1, 10)
+        assert process.wait_until(lambda: _count(line) == 1, 60)
         os.kill(child._child.pid, signal.SIGINT)
-        child.wait(10)
-        assert process.wait_until(lambda: _count(b"sleep\x00295\x00") == 0, 10)
+        child.wait(60)
+        assert process.wait_until(lambda: _count(line) == 0, 60)
     finally:
         child.kill()
 
@@ -95,7 +97,7 @@ def test_waiting_returns_the_answer_or_the_last_one_at_the_deadline() -> None:
     assert process.wait_until(lambda: next(answers), 5, every_s=0.001) == "yes"
     began = time.monotonic()
     assert process.wait_until(lambda: False, 0.05) is False
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 30
 
 
 def _count(command_line: bytes) -> int:
@@ -127,7 +129,7 @@ def test_an_interrupt_while_a_child_is_started_ends_the_child(tmp_path: Path) ->
         "    print('interrupted')\n"
     )
     mark = tmp_path / "lived-on"
-    done = run([sys.executable, "-c", script, str(mark)], timeout_s=30)
+    done = run([sys.executable, "-c", script, str(mark)], timeout_s=90)
     assert done.text.split() == ["interrupted"], done.complaint
     assert not wait_until(mark.exists, 1.0)
 
@@ -140,7 +142,7 @@ def test_nobody_of_a_killed_group_works_on(tmp_path: Path) -> None:
         folder.mkdir()
         script = '"$1" -c "$2" & "$1" -c "$2" & "$1" -c "$2" & wait'
         started = process.stream(["sh", "-c", script, "sh", sys.executable, busy], cwd=str(folder))
-        assert wait_until(partial(_has_files, folder), 20)
+        assert wait_until(partial(_has_files, folder), 60)
         started.kill()
         seen = {file.name: file.stat().st_size for file in folder.iterdir()}
         assert [pid for pid in _pids() if _group(pid) == started.pid] == []

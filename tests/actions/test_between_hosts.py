@@ -94,7 +94,7 @@ def test_a_conversation_and_files_without_git_cross_hosts(world: World, boxes: B
     world.manager = Manager(cwd=str(plain), env=world.env, providers={"box": boxes})
     create("foo", type="scripted", manager=world.manager)
     message("foo", "remember this", manager=world.manager)
-    assert wait_until(lambda: world.state("foo") == "WAITING", 20)
+    assert wait_until(lambda: world.state("foo") == "WAITING", 90)
     bar = clone("foo", "bar@b.box", manager=world.manager).agent
     home = clone("bar", "baz@.local", manager=world.manager).agent
     for agent in (bar, home):

@@ -26,7 +26,7 @@ __all__ = ["machines"]
 pytestmark = pytest.mark.slow
 
 SLEEP = ("sleep", "1000")
-_PATIENCE_S = 60.0
+_PATIENCE_S = 90.0
 
 
 class Far:
@@ -70,7 +70,8 @@ def test_a_silent_machine_costs_list_its_deadline_and_a_warning(far: Far) -> Non
         far.create(f"on-{name}@{name}.ssh")
     far.create("here", transfer="mirror")
     mngr.stop("on-two", manager=far.manager())
-    assert far.states() == {"on-one": "RUNNING", "on-two": "STOPPED", "here": "RUNNING"}
+    there = {"on-one": "RUNNING", "on-two": "STOPPED", "here": "RUNNING"}
+    assert wait_until(lambda: far.states() == there, _PATIENCE_S), far.states()
     for machine in far.machines.machines.values():
         machine.cut_off()
     began = time.monotonic()
@@ -86,13 +87,15 @@ def test_a_silent_machine_costs_list_its_deadline_and_a_warning(far: Far) -> Non
     assert " s ago" in rows["on-one"].why
     assert rows["on-one"].host.state == HostState.UNREACHABLE
     assert len(listing.warnings) == 2
-    assert took < 15  # three seconds, on a machine that does other things too
+    assert (
+        took < 30
+    )  # three seconds, on a machine that does other things too; without a deadline it is a minute
     with pytest.raises(UnreachableError, match="its host is unreachable"):
         mngr.stop("on-one", manager=far.manager())
     assert mngr.stop("here", manager=far.manager())[0].agent.state == "STOPPED"
     for machine in far.machines.machines.values():
         machine.join()
-    assert wait_until(lambda: far.states()["on-one"] == "RUNNING", _PATIENCE_S)
+    assert wait_until(lambda: far.states().get("on-one") == "RUNNING", _PATIENCE_S)
 
 
 @pytest.mark.accept("K11")
@@ -132,11 +135,12 @@ def test_a_machine_cut_off_in_the_middle_of_a_creation_keeps_nothing_after_gc(fa
     # The creator lives (it is this process), so that the time its work may take is what counts.
     assert find_garbage(manager=far.manager()) == []
     _make_creator_a_dead_process(machine)
-    garbage = find_garbage(manager=far.manager())
+    garbage = wait_until(lambda: find_garbage(manager=far.manager()), _PATIENCE_S) or []
     assert [item.kind for item in garbage] == ["creation"]
     remove_garbage(garbage, manager=far.manager())
     assert left_on(machine) == []
-    assert "sleep 300" not in machine.run("cat /proc/[0-9]*/cmdline | tr '\\0' ' '").text
+    lines = "cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' ' '"
+    assert wait_until(lambda: "sleep 300" not in machine.run(lines).text, _PATIENCE_S)
 
 
 def _make_creator_a_dead_process(machine: Machine) -> None:
@@ -194,7 +198,7 @@ def test_waiting_goes_on_while_a_machine_is_away_and_tells_of_the_others(far: Fa
     )
     assert [(each.agent.name, each.reached) for each in waited] == [("b", True)]
     one.join()
-    assert wait_until(lambda: far.states()["a"] == "RUNNING", _PATIENCE_S)
+    assert wait_until(lambda: far.states().get("a") == "RUNNING", _PATIENCE_S)
     answers = mngr.wait("a", until="done", timeout_s=2 * _PATIENCE_S, manager=far.manager())
     thread = threading.Thread(target=lambda: seen.extend(answers))
     seen: list[mngr.Waited] = []
@@ -318,7 +322,7 @@ def test_gc_leaves_a_machine_alone_that_does_not_answer(far: Far) -> None:
     assert find_garbage(manager=manager) == []
     assert "left alone" in " ".join(manager.warnings)
     machine.join()
-    assert wait_until(lambda: far.states()["foo"] == "RUNNING", _PATIENCE_S)
+    assert wait_until(lambda: far.states().get("foo") == "RUNNING", _PATIENCE_S)
     assert [item.what for item in find_garbage(manager=far.manager())] == ["/root/.mngr/work/stray"]
 
 

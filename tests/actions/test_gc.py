@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.actions.world import World, processes_of
+from tests.tmux.stage import is_alive
 
 from mngr import process
 from mngr.actions.create import create
@@ -230,9 +231,7 @@ def test_a_dead_socket_goes_and_a_living_one_stays(world: World) -> None:
     assert find_garbage(manager=world.manager) == []
     pid = process.run(tmux(world.paths, "display-message", "-p", "#{pid}")).text.strip()
     os.kill(int(pid), signal.SIGKILL)
-    world.eventually(
-        lambda: not Path(f"/proc/{pid}").exists() or "Z" in Path(f"/proc/{pid}/stat").read_text()
-    )
+    world.eventually(lambda: not is_alive(int(pid)))
     assert [item.kind for item in find_garbage(manager=world.manager)] == ["socket"]
     _gc(world)
     assert not os.path.exists(world.paths.socket)

@@ -162,5 +162,5 @@ def test_what_runs_on_a_host_ends_with_it(world: World, boxes: BoxProvider) -> N
     agent = world.create("foo@lab.box")
     assert agent.host.name == "lab"
     mngr.destroy_host("@lab.box", manager=world.manager)
-    assert wait_until(lambda: list(boxes.hosts()) == [], 20)
+    assert wait_until(lambda: list(boxes.hosts()) == [], 90)
     assert mngr.list_agents(manager=world.manager).agents == ()

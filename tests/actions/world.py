@@ -18,7 +18,7 @@ from mngr.process import wait_until
 from mngr.store.paths import AgentPaths, HostPaths
 from mngr.tmux.server import tmux
 
-PATIENCE_S = 20.0
+PATIENCE_S = 90.0
 
 
 class World:
@@ -115,7 +115,7 @@ class World:
         pid = process.run(tmux(self.paths, "display-message", "-p", "#{pid}")).text.strip()
         process.run(tmux(self.paths, "kill-server"))
         assert wait_until(lambda: not pid or not Path(f"/proc/{pid}").exists(), PATIENCE_S)
-        assert processes_of(self.host_dir) == []
+        assert wait_until(lambda: not processes_of(self.host_dir), PATIENCE_S), processes_of(self.host_dir)
         remove_socket(self.paths)
 
 

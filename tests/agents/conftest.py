@@ -28,7 +28,7 @@ def host(tmp_path: Path) -> Iterator[LocalHost]:
     pid = process.run(tmux(paths, "display-message", "-p", "#{pid}")).text.strip()
     process.run(tmux(paths, "kill-server"))
     if pid:
-        assert wait_until(lambda: not is_alive(int(pid)), 20)
+        assert wait_until(lambda: not is_alive(int(pid)), 90)
     remove_socket(paths)
 
 

@@ -16,7 +16,7 @@ from mngr.model.event import Event
 from mngr.process import wait_until
 
 # Real programs start slowly on a busy machine.
-PATIENCE_S = 60.0
+PATIENCE_S = 120.0
 
 
 class Desk:

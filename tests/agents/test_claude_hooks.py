@@ -35,7 +35,7 @@ class Agent:
             },
             capture_output=True,
             check=True,
-            timeout=20,
+            timeout=90,
         )
         assert (done.stdout, done.stderr) == (b"", b"")
 

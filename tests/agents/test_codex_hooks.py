@@ -35,7 +35,7 @@ class Agent:
             },
             capture_output=True,
             check=True,
-            timeout=20,
+            timeout=90,
         )
         assert (done.stdout, done.stderr) == (b"", b"")
 
@@ -80,7 +80,7 @@ def test_an_error_of_the_model_is_an_event_and_ends_the_turn_when_the_session_fi
     agent.tell("model", status="failed", error='429 {"error":{"message":"slow\ndown"}}')
     with agent.session.open("a") as file:
         file.write('{"payload":{"type":"task_complete","root_turn_id":"t1","turn_id":"t1"}}\n')
-    assert wait_until(lambda: len(agent.events()) == 3, 20)
+    assert wait_until(lambda: len(agent.events()) == 3, 90)
     assert [(event.kind, event.data) for event in agent.events()[1:]] == [
         ("api_error", {"error": "429 error:message:slowndown"}),
         ("turn_ended", {"reason": "api_error"}),

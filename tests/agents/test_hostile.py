@@ -103,13 +103,19 @@ class Sender(threading.Thread):
         except RefusedError:
             self.receipts[text] = None
         if self.receipts[text] is Delivery.BLOCKED:
-            wait_until(lambda: is_free(agent), 20, every_s=0.2)
+            wait_until(lambda: is_free(agent), 60, every_s=0.2)
 
     def settle(self, agent: Running) -> None:
-        """What is on its way has arrived when the ledger stays as it is."""
-        seen, since = ledger(agent), time.monotonic()
-        wait_until(lambda: ledger(agent) == seen and time.monotonic() - since > 2, 20)
-        self.ledger = ledger(agent)
+        """What is on its way has arrived when all that it accepted is there and the ledger stays as it is."""
+        changed_at = time.monotonic()
+
+        def is_still() -> bool:
+            nonlocal changed_at
+            before, self.ledger = self.ledger, ledger(agent)
+            changed_at = changed_at if self.ledger == before else time.monotonic()
+            return time.monotonic() - changed_at > (2 if not wrong(self) else 30)
+
+        wait_until(is_still, 120, every_s=0.2)
 
 
 def is_free(agent: Running) -> bool:

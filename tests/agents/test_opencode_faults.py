@@ -41,7 +41,9 @@ def test_refusals_are_told_and_waited_out_and_errors_end_the_turn(desk: OpenCode
     errors = [str(event.data["error"]) for event in desk.events() if event.kind == "api_error"]
     assert ["429" in error for error in errors] == [True, True, False]
     assert desk.send("no chance").status is Delivery.DELIVERED
-    assert wait_until(lambda: desk.events()[-1].data == {"reason": "api_error"}, PATIENCE_S), desk.events()
+    assert wait_until(
+        lambda: [one.data for one in desk.events()[-1:]] == [{"reason": "api_error"}], PATIENCE_S
+    ), desk.events()
     desk.wait(AgentState.WAITING, WaitingReason.END_OF_TURN)
     assert "scripted 400" in desk.said("tool")[-1]
 

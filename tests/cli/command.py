@@ -17,7 +17,7 @@ from tests.support.world import World
 from mngr import process
 from mngr.process import OnlyEnv
 
-PATIENCE_S = 30.0
+PATIENCE_S = 120.0
 ARGV = (sys.executable, "-m", "mngr")
 
 

@@ -4,7 +4,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.cli.command import Mngr
+from tests.cli.command import PATIENCE_S, Mngr
 from tests.support.sshd import Machines, machines
 
 from mngr.process import wait_until
@@ -33,7 +33,7 @@ def test_one_word_more_and_the_agent_is_elsewhere(mngr: Mngr, machines: Machines
     for name, where in (("here", ()), ("there", ("--provider", "ssh"))):
         made = mngr.ok("create", name, "--transfer", "mirror", "--json", *where, "--", *work).json
         assert made["state"] == "RUNNING"
-        assert wait_until(lambda name=name: "second" in mngr("exec", name, "--", *show).stdout, 30)  # type: ignore[misc]
+        assert wait_until(lambda name=name: "second" in mngr("exec", name, "--", *show).stdout, PATIENCE_S)  # type: ignore[misc]
         done = mngr("exec", name, "--", *show)
         pulled = mngr.ok("pull", name).stdout.replace(name, "NAME").rpartition(" ")[0]
         branch = mngr.world.git("log", "--format=%s", f"mngr/{name}")
@@ -56,7 +56,7 @@ def test_a_silent_host_is_a_row_a_warning_and_with_strict_a_failure(mngr: Mngr, 
     machines.machines["box"].cut_off()
     began = time.monotonic()
     done = mngr.ok("list", "--json")
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < 45  # three seconds; without a deadline it is a minute
     row = done.json["agents"][0]
     assert (row["state"], row["host"]["state"]) == ("UNKNOWN", "UNREACHABLE")
     assert done.json["warnings"] == [next(iter(done.json["warnings"]))]

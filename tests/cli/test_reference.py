@@ -25,13 +25,13 @@ def groff() -> None:
 
 
 def reference(*words: str, cwd: Path = ROOT) -> Completed:
-    return process.run([sys.executable, "-m", "mngr.cli.reference", *words], timeout_s=30, cwd=str(cwd))
+    return process.run([sys.executable, "-m", "mngr.cli.reference", *words], timeout_s=90, cwd=str(cwd))
 
 
 def roff(page: Path) -> Completed:
     """The page as a terminal shows it; stderr says what groff thinks of it."""
     argv = ["groff", "-man", "-ww", "-Tutf8", "-P-cbou", "-rLL=80n", str(page)]
-    return process.run(argv, timeout_s=30)
+    return process.run(argv, timeout_s=90)
 
 
 @pytest.fixture

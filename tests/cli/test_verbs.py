@@ -72,6 +72,7 @@ def test_wait_prints_each_as_it_happens(mngr: Mngr) -> None:
 
 @pytest.mark.accept("K1")
 def test_capture_shows_the_terminal(foo: Mngr) -> None:
+    assert wait_until(lambda: foo("capture", "foo").stdout, PATIENCE_S)
     assert foo.ok("capture", "foo").stdout.splitlines()[0] == "ready"
     assert foo.ok("logs", "foo", "--json").json["screen"].startswith("ready")
     foo.ok("create", "hostile", "--", "sh", "-c", "printf '\\033]0;evil\\007plain'; sleep 60")

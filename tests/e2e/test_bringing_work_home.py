@@ -79,7 +79,7 @@ def test_a_command_that_takes_too_long_is_ended(e2e: E2eSession) -> None:
         mngr exec fix-login --timeout 1s -- sleep 60
     """)
     given(e2e, "mngr create fix-login -- bash")
-    result = e2e.run("mngr exec fix-login --timeout 1s -- sleep 60", timeout_s=20)
+    result = e2e.run("mngr exec fix-login --timeout 1s -- sleep 60", timeout_s=90)
     expect(result).to_have_exit_code(124)
     assert not result.timed_out
     assert agents(e2e)["fix-login"]["state"] == "RUNNING"

@@ -131,9 +131,9 @@ def test_connect_takes_you_to_its_terminal(e2e: E2eSession) -> None:
     """)
     terminal = e2e.terminal("mngr create pair --connect -- bash")
     terminal.type("echo $((6 * 7)) is the answer\n")
-    expect(terminal).to_show("42 is the answer", timeout_s=20)
+    expect(terminal).to_show("42 is the answer", timeout_s=90)
     terminal.keys("C-q")
-    expect(terminal).to_have_ended(0, timeout_s=20)
+    expect(terminal).to_have_ended(0, timeout_s=90)
     assert agent(e2e, "pair")["state"] == "RUNNING"
 
 
@@ -335,4 +335,4 @@ def test_what_is_created_is_recorded_beside_the_transcript(e2e: E2eSession) -> N
     def is_recorded() -> None:
         assert any("so it is recorded" in cast.read_text() for cast in casts.glob("*.cast"))
 
-    eventually(is_recorded, timeout_s=20)
+    eventually(is_recorded, timeout_s=90)

@@ -47,7 +47,7 @@ def test_a_program_that_was_killed_is_told_from_one_that_exits_with_137(e2e: E2e
         "mngr create shot -- sh -c 'sleep 0.2; kill -9 $$'",
         "mngr create own -- sh -c 'sleep 0.2; exit 137'",
     )
-    given(e2e, "mngr wait shot own --until done --timeout 20s")
+    given(e2e, "mngr wait shot own --until done --timeout 90s")
     listed = e2e.run("mngr list").stdout
     expect(listed).to_match(r"^shot +DONE \(SIGKILL\)")
     expect(listed).to_match(r"^own +DONE \(137\)")
@@ -198,12 +198,12 @@ def test_watching_shows_changes_as_they_come(e2e: E2eSession) -> None:
     """)
     given(e2e, "mngr create foo -- sh -c 'sleep 600'")
     board = e2e.terminal("mngr list --watch")
-    expect(board).to_show("foo", timeout_s=20)
+    expect(board).to_show("foo", timeout_s=90)
     given(e2e, "mngr create asker scripted", "mngr stop foo")
-    expect(board).to_show("STOPPED", timeout_s=20)
-    expect(board).to_show(">  asker", timeout_s=20)
+    expect(board).to_show("STOPPED", timeout_s=90)
+    expect(board).to_show(">  asker", timeout_s=90)
     board.keys("C-c")
-    expect(board).to_have_ended(timeout_s=20)
+    expect(board).to_have_ended(timeout_s=90)
 
 
 def test_a_terminal_and_all_that_ever_was_on_it(e2e: E2eSession) -> None:

@@ -18,9 +18,9 @@ def test_one_sits_down_at_its_terminal_and_leaves_it_running(e2e: E2eSession) ->
     given(e2e, "mngr create fix-login -- bash")
     terminal = e2e.terminal("mngr connect fix-login")
     terminal.type("touch sat-down && echo $((40 + 2)) done\n")
-    expect(terminal).to_show("42 done", timeout_s=20)
+    expect(terminal).to_show("42 done", timeout_s=90)
     terminal.keys("C-q")
-    expect(terminal).to_have_ended(0, timeout_s=20)
+    expect(terminal).to_have_ended(0, timeout_s=90)
     assert agent(e2e, "fix-login")["state"] == "RUNNING"
     assert inside(e2e, "fix-login", "ls sat-down") == "sat-down\n"
 
@@ -43,10 +43,10 @@ def test_who_only_looks_cannot_type(e2e: E2eSession) -> None:
     """)
     given(e2e, "mngr create fix-login -- sh -c 'echo look here; exec cat'")
     terminal = e2e.terminal("mngr connect fix-login --read-only")
-    expect(terminal).to_show("look here", timeout_s=20)
+    expect(terminal).to_show("look here", timeout_s=90)
     terminal.type("tampered\n")
     given(e2e, "mngr message fix-login -m 'from a message'")
-    expect(terminal).to_show("from a message", timeout_s=20)
+    expect(terminal).to_show("from a message", timeout_s=90)
     expect(e2e.run("mngr capture fix-login").stdout).not_.to_contain("tampered")
 
 
@@ -58,11 +58,11 @@ def test_one_chooses_from_a_list(e2e: E2eSession) -> None:
     given(e2e, "mngr create first -- sh -c 'echo I am first; exec cat'")
     given(e2e, "mngr create second -- sh -c 'echo I am second; exec cat'")
     terminal = e2e.terminal("mngr connect")
-    expect(terminal).to_show("second", timeout_s=20)
+    expect(terminal).to_show("second", timeout_s=90)
     terminal.type("2\n")
-    expect(terminal).to_show("I am second", timeout_s=20)
+    expect(terminal).to_show("I am second", timeout_s=90)
     terminal.keys("C-q")
-    expect(terminal).to_have_ended(0, timeout_s=20)
+    expect(terminal).to_have_ended(0, timeout_s=90)
 
 
 def test_a_stopped_one_is_started_first(e2e: E2eSession) -> None:
@@ -72,9 +72,9 @@ def test_a_stopped_one_is_started_first(e2e: E2eSession) -> None:
     """)
     given(e2e, "mngr create fix-login -- sh -c 'echo I am back; exec cat'", "mngr stop fix-login")
     terminal = e2e.terminal("mngr connect fix-login --start")
-    expect(terminal).to_show("I am back", timeout_s=20)
+    expect(terminal).to_show("I am back", timeout_s=90)
     terminal.keys("C-q")
-    expect(terminal).to_have_ended(0, timeout_s=20)
+    expect(terminal).to_have_ended(0, timeout_s=90)
     assert agent(e2e, "fix-login")["state"] == "RUNNING"
 
 
@@ -85,9 +85,9 @@ def test_a_stopped_one_is_not_started_unasked(e2e: E2eSession) -> None:
     """)
     given(e2e, "mngr create fix-login -- sleep 600", "mngr stop fix-login")
     terminal = e2e.terminal("mngr connect fix-login")
-    expect(terminal).to_show("Start it? [y/N]", timeout_s=20)
+    expect(terminal).to_show("Start it? [y/N]", timeout_s=90)
     terminal.type("n\n")
-    expect(terminal).to_have_ended(timeout_s=20)
+    expect(terminal).to_have_ended(timeout_s=90)
     assert agent(e2e, "fix-login")["state"] == "STOPPED"
 
 
@@ -190,7 +190,7 @@ def test_one_comes_back_when_it_is_done(e2e: E2eSession) -> None:
         mngr wait build
     """)
     expect(e2e.run("mngr create build -- sh -c 'echo built > result.txt'")).to_succeed()
-    result = e2e.run("mngr wait build", timeout_s=20)
+    result = e2e.run("mngr wait build", timeout_s=90)
     expect(result).to_succeed()
     expect(result.stdout).to_contain("build")
     assert (agent(e2e, "build")["state"], agent(e2e, "build")["exit_code"]) == ("DONE", 0)
@@ -203,7 +203,7 @@ def test_the_first_of_several_is_enough(e2e: E2eSession) -> None:
         mngr wait slow quick --any --until done
     """)
     given(e2e, "mngr create slow -- sleep 600", "mngr create quick -- sh -c 'sleep 0.5'")
-    result = e2e.run("mngr wait slow quick --any --until done --format '{name}'", timeout_s=20)
+    result = e2e.run("mngr wait slow quick --any --until done --format '{name}'", timeout_s=90)
     expect(result.stdout).to_equal("quick\n")
     assert agent(e2e, "slow")["state"] == "RUNNING"
 
@@ -214,7 +214,7 @@ def test_what_can_no_longer_come_is_not_waited_for(e2e: E2eSession) -> None:
         mngr wait slow quick --any --until done
     """)
     given(e2e, "mngr create slow -- sleep 600", "mngr stop slow")
-    result = e2e.run("mngr wait slow --until waiting", timeout_s=20)
+    result = e2e.run("mngr wait slow --until waiting", timeout_s=90)
     expect(result).to_have_exit_code(1)
 
 
@@ -225,7 +225,7 @@ def test_the_time_is_up(e2e: E2eSession) -> None:
     """)
     given(e2e, "mngr create writer scripted")
     expect(e2e.run("mngr wait writer --until done --timeout 1s")).to_have_exit_code(124)
-    assert agent(e2e, "writer")["state"] == "WAITING"
+    eventually(lambda: expect(agent(e2e, "writer")["state"]).to_equal("WAITING"))
 
 
 def test_a_result_is_waited_for(e2e: E2eSession) -> None:
@@ -235,6 +235,6 @@ def test_a_result_is_waited_for(e2e: E2eSession) -> None:
         mngr wait worker --until result
     """)
     given(e2e, """mngr create worker -- sh -c 'echo "{}" > "$MNGR_OUTBOX/result.json"; sleep 600'""")
-    expect(e2e.run("mngr wait worker --until result", timeout_s=20)).to_succeed()
+    expect(e2e.run("mngr wait worker --until result", timeout_s=90)).to_succeed()
     made = agents(e2e)["worker"]
     assert (made["state"], made["result"]) == ("RUNNING", True)

@@ -356,12 +356,12 @@ def test_a_kept_environment_says_how_to_enter_and_how_to_remove_it(suite: Suite)
     assert attach
     assert text.count("remove: ") == 1
     screen = subprocess.run(
-        f"{attach[1]} capture-pane -p", shell=True, capture_output=True, text=True, timeout=30, check=True
+        f"{attach[1]} capture-pane -p", shell=True, capture_output=True, text=True, timeout=120, check=True
     )
     assert "still here" in screen.stdout
     script = f"{look[1]} && cat file && echo $HOME && {remove[1]}"
     shown = subprocess.run(
-        ["sh", "-c", script], capture_output=True, text=True, timeout=30, check=True
+        ["sh", "-c", script], capture_output=True, text=True, timeout=120, check=True
     ).stdout
     left, home = shown.split()
     assert left == "left"
@@ -417,4 +417,4 @@ def test_public_names_load_in_any_order() -> None:
     script = (
         "import mngr_e2e.matchers.failure; from mngr_e2e import expect, eventually; expect('a').to_equal('a')"
     )
-    subprocess.run([sys.executable, "-c", script], check=True, timeout=30)
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=120)

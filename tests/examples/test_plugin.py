@@ -41,7 +41,7 @@ print(agent.type, agent.state, agent.host.provider)
 print(message(agent, "one", manager=manager).receipt.status)
 message(agent, "two", manager=manager)  # it ends on reading this, perhaps before its receipt
 ended = lambda: [agent.exit_code for agent in list_agents(manager=manager).agents if agent.state == "DONE"]
-print(wait_until(ended, 20))
+print(wait_until(ended, 90))
 destroy("tally", manager=manager)
 print(len(list_agents(manager=manager).agents), manager.warnings)
 """

@@ -48,7 +48,7 @@ class Machine:
 
     def __call__(self, *argv: str, **env: str) -> Done:
         own = OnlyEnv({"PATH": str(self.bin), "HOME": str(self.clone), **env})
-        ran = process.run(argv, timeout_s=60, env=own, cwd=str(self.clone))
+        ran = process.run(argv, timeout_s=180, env=own, cwd=str(self.clone))
         return Done(ran.code, ran.stdout.decode(), ran.stderr.decode())
 
 

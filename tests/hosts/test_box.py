@@ -130,9 +130,9 @@ def test_orphans_in_a_box_are_reaped(box: BoxHost) -> None:
     box.run(["sh", "-c", "(sleep 0.2 >/dev/null 2>&1 &)"])
     zombies = ["sh", "-c", "grep -l '^State:.Z' /proc/[0-9]*/status"]
     assert process.wait_until(
-        lambda: b"sleep" not in box.run(["ps", "ax"]).stdout.replace(b"sleep 86400", b""), 10
+        lambda: b"sleep" not in box.run(["ps", "ax"]).stdout.replace(b"sleep 86400", b""), 60
     )
-    assert process.wait_until(lambda: box.run(zombies).stdout == b"", 10)
+    assert process.wait_until(lambda: box.run(zombies).stdout == b"", 60)
 
 
 def test_stop_also_ends_what_left_its_session(provider: BoxProvider, box: BoxHost) -> None:
@@ -161,14 +161,13 @@ def test_a_later_process_with_the_same_number_is_not_the_box(
 
 
 def test_destroy_leaves_no_mount_process_or_directory(provider: BoxProvider, tmp_path: Path) -> None:
-    mounts = Path("/proc/self/mountinfo").read_text()
     box = provider.create(HostSpec(name="brief"))
     box.run(
         ["sh", "-c", "sleep 296.75 >/dev/null 2>&1 & cp -r /etc/apt /root/ 2>/dev/null; mkdir -p '/work/a b'"]
     )
-    assert Path("/proc/self/mountinfo").read_text() == mounts
+    assert _mounts_of(tmp_path) == []
     provider.destroy("brief")
-    assert Path("/proc/self/mountinfo").read_text() == mounts
+    assert _mounts_of(tmp_path) == []
     assert os.listdir(tmp_path / "host dir/providers/box") == []
     assert _processes_here(b"sleep\x00296.75") == 0
     assert os.path.isdir("/usr/bin")
@@ -209,7 +208,13 @@ def test_an_agents_tools_work_in_a_box(box: BoxHost) -> None:
     assert "rows 30; columns 90" in box.run(["sh", "-c", f"stty -a <{tty}"]).check("stty").text
     box.run([*tmux, "send-keys", "-t", "=a:", "hello", "Enter"]).check("send-keys")
     capture = [*tmux, "capture-pane", "-p", "-t", "=a:"]
-    assert process.wait_until(lambda: "got:hello" in box.run(capture).text, 10)
+    assert process.wait_until(lambda: "got:hello" in box.run(capture).text, 60)
+
+
+def _mounts_of(folder: Path) -> list[str]:
+    """Mounts of this machine that name the folder; those of containers come and go meanwhile."""
+    lines = Path("/proc/self/mountinfo").read_text().splitlines()
+    return [line for line in lines if str(folder) in line]
 
 
 def _processes_here(command_line: bytes) -> int:

@@ -181,8 +181,8 @@ def test_labels_are_seen_by_everybody_also_of_a_stopped_sandbox(
 def test_a_sandbox_that_ends_by_itself_is_stopped_and_says_why_it_cannot_start(
     modal: Service, provider: ModalProvider, app: str
 ) -> None:
-    host = provider.create(HostSpec(name="brief", timeout="2s", tags={"who": "me"}))
-    assert process.wait_until(lambda: _states(provider) == {"brief": HostState.STOPPED}, 30)
+    host = provider.create(HostSpec(name="brief", timeout="10s", tags={"who": "me"}))
+    assert process.wait_until(lambda: _states(provider) == {"brief": HostState.STOPPED}, 90)
     assert [ref.why for ref in provider.hosts()] == ["its time was over"]
     with pytest.raises(UnreachableError):
         host.run(["true"])
@@ -203,9 +203,9 @@ def test_files_of_a_sandbox_that_ended_by_itself_are_there_where_modal_keeps_the
 ) -> None:
     provider = modal.provider(app, exit_snapshots=True)
     assert "idle_timeout" in provider.options - modal.provider(app).options
-    host = provider.create(HostSpec(name="brief", lease="2s"))
+    host = provider.create(HostSpec(name="brief", lease="10s"))
     host.write(f"{host.dir}/note", b"kept")
-    assert process.wait_until(lambda: _states(provider) == {"brief": HostState.STOPPED}, 30)
+    assert process.wait_until(lambda: _states(provider) == {"brief": HostState.STOPPED}, 90)
     assert [ref.why for ref in provider.hosts()] == ["nobody looked after it for its lease"]
     assert provider.start("brief").read(f"{host.dir}/note") == b"kept"
     provider.destroy("brief")
@@ -353,11 +353,11 @@ def test_an_attached_terminal_follows_ours_in_size_and_a_hang_up_ends_its_progra
         assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 129
         os.close(fd)
     inside = host.read("/tmp/pid").decode().strip()
-    assert process.wait_until(lambda: host.run(["kill", "-0", inside]).code != 0, 10)
+    assert process.wait_until(lambda: host.run(["kill", "-0", inside]).code != 0, 60)
 
 
 def _shows(fd: int, wanted: bytes) -> bool:
-    heard, deadline = b"", time.monotonic() + 30
+    heard, deadline = b"", time.monotonic() + 90
     while wanted not in heard and time.monotonic() < deadline:
         if select.select([fd], [], [], 1)[0]:
             heard += os.read(fd, 1 << 16)

@@ -76,7 +76,7 @@ def test_values_of_variables_are_in_no_list_of_processes(host: SshHost, machine:
     try:
         assert wait_until(
             lambda: b"sleep\0" + b"300" in machine.run("cat /proc/[0-9]*/cmdline 2>/dev/null; exit 0").stdout,
-            20,
+            _BOUND_S,
         )
         lists = ["sh", "-c", "cat /proc/[0-9]*/cmdline"]
         assert b"hunter-two-two" not in process.run(lists).stdout
@@ -132,7 +132,7 @@ def test_a_machine_without_sshd_is_unreachable_and_heals(
         machines.provider(tmp_path / "h").open("one")
     assert not _answers(host)
     machine.start_sshd()
-    assert wait_until(lambda: _answers(host), 20)
+    assert wait_until(lambda: _answers(host), _BOUND_S)
 
 
 def test_an_unknown_host_key_is_refused_with_a_hint(machines: Machines, tmp_path: Path) -> None:

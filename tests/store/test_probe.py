@@ -37,7 +37,7 @@ class Files:
 
     def look(self, shell: tuple[str, ...] = ("sh",)) -> HostEvidence:
         argv = probe_argv(self.paths)
-        return read_probe(run([*shell, *argv[1:]], timeout_s=30).stdout)
+        return read_probe(run([*shell, *argv[1:]], timeout_s=90).stdout)
 
 
 @pytest.fixture

@@ -41,7 +41,7 @@ def test_every_byte_arrives_and_nothing_is_evaluated(shell: tuple[str, ...], tmp
     argv = (sys.executable, "-c", PRINT, "", "a b", "$HOME", "'", "-x", os.fsdecode(b"\xff"), "line\nend\n")
     file = tmp_path / "run.sh"
     file.write_bytes(encode(run_file_text(RunFile(str(work), argv, HOSTILE), AgentPaths(str(tmp_path)))))
-    done = run([*shell, str(file), "launch"], timeout_s=30).check("run.sh")
+    done = run([*shell, str(file), "launch"], timeout_s=90).check("run.sh")
     arguments, _, environment = done.stdout.partition(b"\1")
     assert arguments.split(b"\0") == [os.fsencode(word) for word in argv[3:]]
     got = dict(pair.partition(b"=")[::2] for pair in environment.split(b"\0"))

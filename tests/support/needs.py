@@ -19,7 +19,7 @@ def needs(what: str, *argv: str) -> None:
 def _tried(argv: tuple[str, ...]) -> Completed:
     """Once in a run: what a machine has does not change under its tests."""
     try:
-        return run(argv, timeout_s=20)
+        return run(argv, timeout_s=60)
     except CommandFailedError as error:
         return error.completed
 

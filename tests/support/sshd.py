@@ -20,7 +20,7 @@ from mngr.hosts.ssh import SshProvider, socket_folder
 from mngr.model.host import HostSpec
 from mngr.process import Completed, wait_until
 
-_PATIENCE_S = 20.0
+_PATIENCE_S = 90.0
 _SSHD = """
 Port 22
 HostKey /root/sshd/host_key

@@ -19,7 +19,7 @@ PATHS = {
 
 
 def post(model: Model, path: str, body: dict[str, Any]) -> tuple[int, dict[str, str], bytes]:
-    connection = http.client.HTTPConnection(model.url.removeprefix("http://"), timeout=20)
+    connection = http.client.HTTPConnection(model.url.removeprefix("http://"), timeout=90)
     try:
         connection.request("POST", path, msgspec.json.encode(body))
         answer = connection.getresponse()
@@ -110,7 +110,7 @@ def test_an_answer_is_held_back_until_the_test_wants_it(model: Model) -> None:
         target=lambda: answers.append(post(model, PATHS["chat"], asked("chat", "wait"))[2])
     )
     asker.start()
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 90
     while not model.asked and time.monotonic() < deadline:
         time.sleep(0.01)
     assert answers == []
@@ -130,7 +130,7 @@ def test_it_counts_tokens_and_can_be_gone_and_back(model: Model) -> None:
 
 
 def test_one_that_is_gone_hangs_up_and_answers_again_on_the_same_port(model: Model) -> None:
-    connection = http.client.HTTPConnection(model.url.removeprefix("http://"), timeout=20)
+    connection = http.client.HTTPConnection(model.url.removeprefix("http://"), timeout=90)
 
     def ask() -> bytes:
         connection.request("POST", PATHS["chat"], msgspec.json.encode(asked("chat", "hello", stream=False)))

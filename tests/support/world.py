@@ -11,7 +11,7 @@ from mngr.process import Completed, wait_until
 from mngr.store.paths import HostPaths
 from mngr.tmux.server import tmux
 
-PATIENCE_S = 20.0
+PATIENCE_S = 90.0
 
 
 class World:

@@ -140,7 +140,7 @@ def test_what_a_killed_demo_left_goes_with_the_next_and_two_at_once_are_refused(
     _read_until(third, "an agent for each test")
     third.send_signal(signal.SIGINT)
     third.communicate(timeout=_PATIENCE_S)
-    assert wait_until(lambda: not newcomer.left(), 20)
+    assert wait_until(lambda: not newcomer.left(), 90)
 
 
 @pytest.mark.accept("U1", "K18")

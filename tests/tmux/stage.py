@@ -18,7 +18,7 @@ from mngr.tmux.pane import AgentPane, capture
 from mngr.tmux.server import tmux
 from mngr.tmux.session import launch
 
-PATIENCE_S = 20.0
+PATIENCE_S = 90.0
 
 
 class Stage:

@@ -18,7 +18,7 @@ from mngr.process import wait_until
 from mngr.tmux.pane import AgentPane, look, paste
 from mngr.tmux.recording import Recording, read_recording, to_asciicast
 
-LATE_S = 2.0
+LATE_S = 10.0
 """How late a busy machine may date a byte; on a quiet one it is 0.2 s."""
 
 # gawk is tried where it is: installing it would change the machine's awk.
@@ -87,12 +87,12 @@ def test_each_byte_is_dated_in_the_order_of_the_program(
     stage: Stage, monkeypatch: pytest.MonkeyPatch, awk: str
 ) -> None:
     use_awk(stage, monkeypatch, awk)
-    pane = stage.shell("for word in one two three; do echo $word; sleep 0.7; done; exec cat", record=True)
+    pane = stage.shell("for word in one two three; do echo $word; sleep 2; done; exec cat", record=True)
     assert wait_until(lambda: "three" in shown(stage) and is_dated(pane), PATIENCE_S)
     when = {text.split()[0]: at for at, text in cast_of(stage)[1]}
     assert list(when) == ["one", "two", "three"]
     for earlier, later in (("one", "two"), ("two", "three")):
-        assert 0.3 < when[later] - when[earlier] < 0.7 + LATE_S
+        assert 0.5 < when[later] - when[earlier] < 2 + LATE_S
 
 
 @pytest.mark.accept("K15")
@@ -105,10 +105,10 @@ def test_a_date_that_knows_whole_seconds_only_still_dates(
         "date",
         'case "$*" in +%s.%N) date=$(/bin/date +%s); echo "$date.N" ;; *) exec /bin/date "$@" ;; esac',
     )
-    pane = stage.shell("echo one; sleep 1.5; echo two; exec cat", record=True)
+    pane = stage.shell("echo one; sleep 3; echo two; exec cat", record=True)
     assert wait_until(lambda: "two" in shown(stage) and is_dated(pane), PATIENCE_S)
     when = {text.split()[0]: at for at, text in cast_of(stage)[1]}
-    assert 0.5 < when["two"] - when["one"] < 1.5 + LATE_S
+    assert 0.5 < when["two"] - when["one"] < 3 + LATE_S
     assert -1 < when["one"] < LATE_S
 
 

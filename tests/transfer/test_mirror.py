@@ -87,7 +87,7 @@ def test_an_interrupt_while_commits_travel_leaves_nothing(tmp_path: Path) -> Non
             self, argv: Sequence[str], *, env: Mapping[str, str] | None = None, cwd: str | None = None
         ) -> LocalStream:
             started = super().stream(argv, env=env, cwd=cwd)
-            assert wait_until(lambda: os.path.exists(f"{self.dir}/work/one/.git/HEAD"), 20)
+            assert wait_until(lambda: os.path.exists(f"{self.dir}/work/one/.git/HEAD"), 90)
             started.kill()
             raise KeyboardInterrupt
 

@@ -6,6 +6,7 @@ import pty
 import msgspec
 import pytest
 from tests.support.world import PATIENCE_S
+from tests.verbs import asking
 from tests.verbs.conftest import Place
 
 import mngr
@@ -24,7 +25,7 @@ def create(place: Place, *argv: str, name: str = "foo", **fields: object) -> Age
 
 
 def row(place: Place, name: str = "foo") -> Agent:
-    return next(agent for agent in mngr.list_agents(manager=place.manager()).agents if agent.name == name)
+    return asking.row(place.manager(), name)
 
 
 def run(place: Place, *argv: str, name: str = "foo") -> tuple[int, str]:
@@ -97,7 +98,7 @@ def test_message_and_wait_and_transcript(place: Place) -> None:
 
 def test_capture_shows_the_screen_also_after_a_stop(place: Place) -> None:
     create(place, "sh", "-c", "echo 'on the screen'; sleep 1000")
-    assert "on the screen" in mngr.capture("foo", manager=place.manager())
+    assert wait_until(lambda: "on the screen" in mngr.capture("foo", manager=place.manager()), PATIENCE_S)
     mngr.stop("foo", manager=place.manager())
     assert "on the screen" in mngr.capture("foo", manager=place.manager())
 

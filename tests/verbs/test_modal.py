@@ -65,7 +65,7 @@ class Lab:
 
     def say(self, *words: str) -> str:
         with self.start(*words) as child:
-            said = child.communicate(timeout=60)[0].decode()
+            said = child.communicate(timeout=PATIENCE_S)[0].decode()
         assert child.returncode == 0, said
         return said
 
@@ -142,7 +142,7 @@ def test_agents_that_went_with_their_sandboxes_are_destroyed_with_the_others(lab
         if sandbox.tags["mngr-host"] != "bar-lab":
             lab.service.end(sandbox)
     with lab.start("start", "foo") as child:
-        assert b"its files with it" in child.communicate(timeout=60)[0]
+        assert b"its files with it" in child.communicate(timeout=PATIENCE_S)[0]
     assert child.returncode == 5
     assert lab.say("destroy", "foo", "--yes").splitlines()[0].startswith("Destroyed foo")
     told = lab.say("destroy", "--all", "--yes")
@@ -173,7 +173,7 @@ def test_modal_that_is_away_or_does_not_know_us_costs_a_warning(lab: Lab, env: d
     lab.configure()
     mngr.create("foo", args=SLEEP, manager=lab.world.manager())
     with lab.start("list", **env) as child:
-        told = child.communicate(timeout=30)[0].decode()
+        told = child.communicate(timeout=PATIENCE_S)[0].decode()
     assert child.returncode == 0, told
     assert "foo" in told
     assert "modal" in told
@@ -201,7 +201,7 @@ def test_an_interrupted_creation_leaves_no_sandbox(lab: Lab, number: signal.Sign
         child = lab.start("create", "foo@.modal", "--no-connect", "--", *SLEEP)
         assert wait_until(partial(asked.get, call), PATIENCE_S)
         child.send_signal(number)
-        child.communicate(timeout=60)
+        child.communicate(timeout=PATIENCE_S)
         lab.service.faults.late_s.clear()
         assert child.returncode != 0
         if number == signal.SIGKILL:

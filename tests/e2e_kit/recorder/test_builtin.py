@@ -19,9 +19,7 @@ def never() -> bool:
 @pytest.mark.accept("F15")
 def test_records_output_with_times_in_a_terminal_of_the_wanted_size(tmp_path: Path) -> None:
     path = str(tmp_path / "x.cast")
-    code = record(
-        ("sh", "-c", "stty size; test -t 0; sleep 0.3; echo end; exit 3"), path, (70, 11), ENV, never
-    )
+    code = record(("sh", "-c", "stty size; test -t 0; sleep 1; echo end; exit 3"), path, (70, 11), ENV, never)
     cast = read_cast(path)
     assert code == 3
     assert text(cast) == "11 70\r\nend\r\n"
@@ -48,7 +46,7 @@ def test_stopping_lets_the_command_say_its_last_words(tmp_path: Path) -> None:
     )
     assert code == 0
     assert text(read_cast(path)) == "here\r\nbye\r\n"
-    assert time.monotonic() - start < 10
+    assert time.monotonic() - start < 60
 
 
 def test_a_command_that_is_missing_says_so_in_the_recording(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from mngr_e2e.recorder import asciinema
 from mngr_e2e.recorder.connect import main
 from mngr_e2e.recorder.stop import stop_recorders
 
-PATIENCE_S = 20.0
+PATIENCE_S = 90.0
 # A disk that takes this many blocks of a file; Python would leave half a compiled module in its cache.
 LIMITED = "export PYTHONDONTWRITEBYTECODE=1; ulimit -f {}; mngr-e2e-connect"
 
@@ -32,7 +32,7 @@ def test_create_without_a_terminal_records_the_agents_screen(either: Studio) -> 
     cast = either.cast("1-foo.cast")
     assert cast.is_complete
     assert cast.size == (120, 32)
-    assert 0 < cast.duration_s < 60
+    assert 0 < cast.duration_s < PATIENCE_S
     assert "hello-from-agent" in either.shown("1-foo.cast")
     assert sorted(os.listdir(either.casts)) == ["1-foo.cast", "index.jsonl"]
     assert os.listdir(either.world.home) == []

@@ -16,7 +16,7 @@ from mngr_e2e.recorder.stop import stop_recorders
 from mngr_e2e.recorder.writer import note_start
 from mngr_e2e.session.artifacts import claim_attempt
 
-PATIENCE_S = 20.0
+PATIENCE_S = 90.0
 CLOCK = "while :; do date +now=%s.%N=; sleep 0.2; done"
 # The kernel dates files by its tick, which is up to 10 ms late.
 TICK_S = 0.02

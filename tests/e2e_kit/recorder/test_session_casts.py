@@ -27,8 +27,8 @@ def test_a_test_yields_a_transcript_and_whole_casts_of_its_agents(session: E2eSe
         done = session.run(LINE.format(name, name))
         assert (done.exit_code, done.stderr) == (0, "")
     casts = session.artifacts / "casts"
-    assert wait_until(lambda: "this-is-two" in text(read_cast(casts / "2-two.cast")), 20)
-    assert wait_until(lambda: "this-is-one" in text(read_cast(casts / "1-one.cast")), 20)
+    assert wait_until(lambda: "this-is-two" in text(read_cast(casts / "2-two.cast")), 90)
+    assert wait_until(lambda: "this-is-one" in text(read_cast(casts / "1-one.cast")), 90)
     session.finish("passed")
     assert sorted(path.name for path in casts.glob("*.cast")) == ["1-one.cast", "2-two.cast"]
     for path in casts.glob("*.cast"):

@@ -11,7 +11,7 @@ import pytest
 from mngr_e2e.session.runner import Chunk, Ended, Job, run_job
 
 
-def run(command: str, timeout_s: float = 20, stdin: bytes | None = None) -> tuple[Ended, bytes, bytes]:
+def run(command: str, timeout_s: float = 60, stdin: bytes | None = None) -> tuple[Ended, bytes, bytes]:
     chunks: list[Chunk] = []
     job = Job(("sh", "-c", command), dict(os.environ), "/", timeout_s, stdin)
     ended = run_job(job, chunks.append)
@@ -32,7 +32,7 @@ def test_a_death_by_signal_is_128_and_its_number() -> None:
 @pytest.mark.accept("F8")
 def test_the_deadline_kills_the_whole_group(tmp_path: Path) -> None:
     pid_file = tmp_path / "pid"
-    ended, out, _ = run(f"echo before; sleep 300 & echo $! > {pid_file}; wait", timeout_s=0.5)
+    ended, out, _ = run(f"echo before; sleep 300 & echo $! > {pid_file}; wait", timeout_s=4)
     assert (ended.exit_code, ended.timed_out, out) == (124, True, b"before\n")
     assert _gone(int(pid_file.read_text()))
 
@@ -40,19 +40,21 @@ def test_the_deadline_kills_the_whole_group(tmp_path: Path) -> None:
 @pytest.mark.accept("F8")
 def test_the_deadline_holds_though_a_detached_child_keeps_the_pipe() -> None:
     started = time.monotonic()
-    ended, out, _ = run("setsid sh -c 'echo $$; exec sleep 300' & wait", timeout_s=0.5)
+    ended, out, _ = run("setsid sh -c 'echo $$; exec sleep 300' & wait", timeout_s=4)
     os.kill(int(out), signal.SIGKILL)
     assert ended.exit_code == 124
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 60
 
 
 @pytest.mark.accept("F8")
-def test_a_command_that_ended_is_not_waited_for_when_its_child_keeps_the_pipe() -> None:
+def test_a_command_that_ended_is_not_waited_for_when_its_child_keeps_the_pipe(tmp_path: Path) -> None:
+    said = tmp_path / "said"
     started = time.monotonic()
-    ended, out, _ = run("setsid sh -c 'echo $$; exec sleep 300' & sleep 0.2; exit 5", timeout_s=60)
+    child = f"setsid sh -c 'echo $$; : >{said}; exec sleep 300'"
+    ended, out, _ = run(f"{child} & until [ -e {said} ]; do sleep 0.05; done; exit 5", timeout_s=90)
     os.kill(int(out), signal.SIGKILL)
     assert (ended.exit_code, ended.timed_out) == (5, False)
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < 60
 
 
 @pytest.mark.accept("F8")
@@ -98,7 +100,7 @@ def test_a_missing_program_and_a_missing_folder_are_127() -> None:
 
 
 def _gone(pid: int) -> bool:
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         try:
             if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":

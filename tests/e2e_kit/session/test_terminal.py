@@ -111,14 +111,14 @@ def test_a_program_that_ended_is_not_waited_for(session: E2eSession) -> None:
 @pytest.mark.accept("F18")
 def test_quiet_comes_after_the_last_change(session: E2eSession) -> None:
     terminal = session.terminal("for i in 1 2 3 4 5; do echo line $i; sleep 0.1; done; sleep 300")
-    expect(terminal.wait_quiet(0.6)).to_show("line 5")
+    expect(terminal.wait_quiet(3)).to_show("line 5")
     with pytest.raises(TerminalError, match="not quiet within"):
         session.terminal("while :; do date +%N; sleep 0.02; done").wait_quiet(2, timeout_s=0.5)
 
 
 @pytest.mark.accept("F17", "F18")
 def test_the_whole_output_is_in_the_recording(session: E2eSession) -> None:
-    terminal = session.terminal("echo first; sleep 0.3; echo 'l%s #{st} é'", cols=50, rows=8, name="talk")
+    terminal = session.terminal("echo first; sleep 2; echo 'l%s #{st} é'", cols=50, rows=8, name="talk")
     expect(terminal).to_have_ended(0)
     cast = session.artifacts / "casts/1-talk.cast"
     session.finish("passed")
@@ -145,7 +145,7 @@ def test_every_end_is_seen_though_tmux_misses_some(session: E2eSession) -> None:
         terminal = session.terminal(f"echo ready; read -r line; exit {number}")
         terminal.wait_for("ready")
         terminal.keys("Enter")
-        expect(terminal).to_have_ended(number, timeout_s=20)
+        expect(terminal).to_have_ended(number, timeout_s=60)
 
 
 @pytest.mark.accept("V6")

@@ -63,9 +63,13 @@ def start(pipeline: Pipeline, plays: dict[str, Any], **knobs: Any) -> Running:
 
 @pytest.mark.accept("P11", "P10", "P12")
 def test_an_interrupt_lets_what_runs_end_and_a_resumed_run_does_the_rest(pipeline: Pipeline) -> None:
-    plays = {name: [{"sleep": 3.0}, UNCHANGED] for name in ("test_a", "test_b", "test_c")}
+    go = pipeline.plays / "go"
+    wait = {"run": f"until [ -e '{go}' ]; do sleep 0.1; done"}
+    plays = {name: [wait, UNCHANGED] for name in ("test_a", "test_b", "test_c")}
     run = start(pipeline, plays, slots=1).until("launch", "done")
     run.interrupt()
+    run.until("run", "noted")
+    go.touch()
     done = run.end()
     assert done.code == 130
     assert "nothing more is launched. 1 agents still run: tmr-r1-" in done.stderr

@@ -56,7 +56,7 @@ def test_watching_shows_changes_until_the_run_is_over(mngr: Mngr) -> None:
         assert b'"running":1' in child.stdout.readline()
     finally:
         journal.close()
-    out, err = child.communicate(timeout=30)
+    out, err = child.communicate(timeout=120)
     assert (child.returncode, err) == (0, b"")
     assert b'"state":"interrupted"' in out
 

@@ -64,7 +64,7 @@ def play(scene: Scene, *steps: dict[str, Any], transfer: str = "mirror") -> None
         scene.knobs,
         integrator_type="scripted",
         integrator_args=(str(playbook),),
-        timeout_s=60.0,
+        timeout_s=240.0,
         transfer=transfer,
     )
 

@@ -20,7 +20,7 @@ from mngr_tmr.report.reporter import Reporter
 from mngr_tmr.run.folder import RunFolder
 from mngr_view.template import TEMPLATE
 
-PATIENCE_S = 30.0
+PATIENCE_S = 90.0
 
 
 @pytest.fixture

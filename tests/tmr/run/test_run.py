@@ -60,20 +60,20 @@ def test_each_way_to_fail_is_a_row_with_its_stage_and_words(pipeline: Pipeline) 
         {
             "test_crash": [
                 {"edit": "tests/test_it.py", "append": "# half\n"},
-                {"sleep": 0.5},
+                {"wait_message": True},
                 {"crash": 9},
             ],
-            "test_exit": [{"sleep": 0.5}, {"exit": 3}],
+            "test_exit": [{"wait_message": True}, {"exit": 3}],
             "test_hang": [{"edit": "new.txt", "text": "half\n"}, {"run": "git add new.txt"}, {"hang": True}],
             "test_garbage": [{"write_outbox": "result.json", "text": '{"outcome": "great"}'}],
         },
-        replace(KNOBS, timeout_s=15.0),
+        replace(KNOBS, timeout_s=40.0),
     )
     crash, code, hang, garbage = (records[f"test_{n}"] for n in ("crash", "exit", "hang", "garbage"))
     assert (crash.end, crash.stage) == ("failed", "watch")
     assert crash.message == "the agent ended without a result: killed by SIGKILL"
     assert code.message == "the agent ended without a result: exit code 3"
-    assert hang.message == "timed out after 15 s"
+    assert hang.message == "timed out after 40 s"
     assert "new.txt" in pipeline.world.git("show", "--stat", "--format=", hang.branch)
     assert garbage.end == "result"
     assert garbage.claim is not None
@@ -89,7 +89,7 @@ def test_an_agent_that_waits_is_nudged_once_and_may_still_answer(pipeline: Pipel
             "test_shy": [{"wait_message": True}, {"ask": "Shall I?"}, UNCHANGED],
             "test_stuck": [{"wait_message": True}, {"ask": "Shall I?"}, {"ask": "Really?"}],
         },
-        replace(KNOBS, idle_s=1.5),
+        replace(KNOBS, idle_s=5.0),
     )
     assert records["test_shy"].end == "result"
     stuck = records["test_stuck"]
@@ -154,13 +154,13 @@ def test_a_killed_tmux_server_ends_its_tasks_and_the_rest_goes_on(pipeline: Pipe
 
 @pytest.mark.accept("P10", "Q1")
 def test_a_second_orchestrator_of_the_same_run_is_refused(pipeline: Pipeline) -> None:
-    folder = pipeline.folder(pipeline.spec({"test_a": [{"hang": True}]}, replace(KNOBS, timeout_s=8.0)))
+    folder = pipeline.folder(pipeline.spec({"test_a": [{"hang": True}]}, replace(KNOBS, timeout_s=20.0)))
     run = threading.Thread(target=pipeline.go, args=(folder,))
     run.start()
     assert wait_until(lambda: _launched(folder) == 1, PATIENCE_S)
     with pytest.raises(mngr.RefusedError, match="another process"):
         pipeline.go(folder)
-    run.join(60)
+    run.join(PATIENCE_S)
 
 
 @pytest.mark.accept("M11", "P10")

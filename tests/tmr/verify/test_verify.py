@@ -161,7 +161,7 @@ def test_a_deadline_ends_the_test_with_its_children_and_keeps_what_was_known(pro
                 time.sleep(1000)
         """
     )
-    spec = collected(project, "-s", knobs=Knobs(verify_deadline_s=15.0, verify_runs=2))
+    spec = collected(project, "-s", knobs=Knobs(verify_deadline_s=25.0, verify_runs=2))
     measured = measure_base(spec, manager=project.manager)
     assert verdicts(measured) == {"test_first": "passed", "test_hangs": "error"}
     hung = measured["tests/test_a.py::test_hangs"].runs[0].message
