@@ -1,5 +1,6 @@
 """A host or provider that does not answer costs its deadline and a warning, never the list."""
 
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -126,7 +127,8 @@ class BusyProvider(FarProvider):
     name = "slow"
 
     def __init__(self, host_dir: str) -> None:
-        self.host = BusyHost(host_dir)
+        self.host, self.state = BusyHost(host_dir), HostState.RUNNING
+        self.slow_listings = 0
 
     def create(self, spec: HostSpec) -> Any:
         return self.host
@@ -135,7 +137,14 @@ class BusyProvider(FarProvider):
         return self.host
 
     def hosts(self) -> list[HostRef]:
-        return [HostRef("busy", self.name)]
+        if self.slow_listings:
+            self.slow_listings -= 1
+            threading.Event().wait(LIST_S + 1)
+        return [HostRef("busy", self.name, self.state)]
+
+    def start(self, name: str) -> Any:
+        self.state = HostState.RUNNING
+        return self.host
 
 
 @pytest.fixture
@@ -159,6 +168,18 @@ def test_a_host_too_slow_for_a_list_is_waited_for_by_what_acts_on_its_agents(
     assert mngr.label("foo@busy.slow", {"k": "v"}, manager=manager).agent.labels == {"k": "v"}
     (stopped,) = mngr.stop(listed, manager=manager)
     assert stopped.agent.state == "STOPPED"
+
+
+@pytest.mark.accept("K11")
+def test_a_stopped_host_is_started_though_its_provider_was_too_slow_for_a_list(
+    world: World, slow: BusyProvider
+) -> None:
+    manager = world.manager(slow=slow)
+    mngr.create("foo@busy.slow", args=("sleep", "1000"), transfer="none", manager=manager)
+    mngr.stop("foo", manager=manager)
+    slow.state, slow.slow_listings = HostState.STOPPED, 1
+    assert mngr.start("foo", manager=manager).agent.state == "RUNNING"
+    assert slow.state == HostState.RUNNING
 
 
 VALUES = {

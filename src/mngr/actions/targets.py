@@ -89,12 +89,12 @@ def _narrowed(wanted: Filter, names: Sequence[str], manager: Manager) -> Filter:
 
 
 def _any_of(names: Sequence[str], manager: Manager) -> Callable[[Agent], bool] | None:
-    """Whether an agent is one of the named."""
+    """Whether an agent is one of the named, or any where none is."""
     try:
         addresses = [manager.address(name) for name in names]
     except UsageError:
         return None  # said for each name by itself, later
-    return lambda agent: any(is_meant(address, agent) for address in addresses)
+    return lambda agent: not addresses or any(is_meant(address, agent) for address in addresses)
 
 
 def _meant(name: str, listing: Listing, rows: dict[str, Row], manager: Manager) -> list[Row]:

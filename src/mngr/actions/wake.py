@@ -26,12 +26,12 @@ def wake_hosts(names: Sequence[str], filter: Filter, manager: Manager) -> list[L
     if manager.used_providers() == ("local",):
         return []
     addresses = [manager.address(name) for name in names]
-    listing, _ = look_and_list(filter, manager=manager)
-    meant = [
-        agent
-        for agent in listing.agents
-        if not addresses or any(is_meant(address, agent) for address in addresses)
-    ]
+
+    def is_wanted(agent: Agent) -> bool:
+        return not addresses or any(is_meant(address, agent) for address in addresses)
+
+    listing, _ = look_and_list(filter, is_meant=is_wanted, manager=manager)
+    meant = [agent for agent in listing.agents if is_wanted(agent)]
     lost: dict[HostRef, LostError] = {}
     for ref in dict.fromkeys(agent.host for agent in meant if agent.host.state == HostState.STOPPED):
         try:
