@@ -60,7 +60,8 @@ def test_programs_that_hang_cost_the_seconds_of_one(world: World) -> None:
     manager = _tools(world, **{tool.name: "exec /bin/sleep 1000" for tool in TOOLS})
     start = time.monotonic()
     found = _findings(manager)
-    assert time.monotonic() - start < 5 * len(TOOLS) / 2  # one after the other they would take all of it
+    # Two seconds, and room for a busy machine: one after the other they would take fourteen.
+    assert time.monotonic() - start < 7
     assert (found["docker"].ok, found["docker"].found) == (False, "no engine answers")
 
 

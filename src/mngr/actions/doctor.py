@@ -23,7 +23,7 @@ from mngr.tmux.server import tmux
 
 ERROR, WARNING, INFO = "error", "warning", "info"
 
-_TOOL_S, _ALL_S = 5.0, 6.0
+_TOOL_S, _ALL_S = 1.4, 1.8
 _LOW_SPACE = 1 << 30
 # A recorded pane holds two descriptors of the tmux server: its terminal and the pipe to the recorder.
 _FDS_EACH, _FDS_OWN, _FDS_MOST = 2, 64, 65536
