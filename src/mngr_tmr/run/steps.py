@@ -168,7 +168,9 @@ class Steps:
             found = self._find(task.slug, attempt)
             if found is None or found.state != mngr.AgentState.DONE:
                 raise
-            return mngr.Change(found, changed=True)  # it ended before it took its prompt: the same, a moment later
+            return mngr.Change(
+                found, changed=True
+            )  # it ended before it took its prompt: the same, a moment later
 
     def _deliver_once(self, agent: mngr.Agent, prompt: str) -> None:
         """Sends the prompt unless it was sent: a death of ours may have come between creating and sending."""
