@@ -30,13 +30,15 @@ from mngr.hosts.labels import AGENT
 from mngr.hosts.protocol import Host
 from mngr.model.host import HostRef, HostSpec, HostState
 from mngr.model.ids import check_name, random_name
-from mngr.process import CommandFailedError, Completed
+from mngr.process import CommandFailedError, Completed, wait_until
 
 NAMESPACE, HOST, CREATION = "mngr.namespace", "mngr.host", "mngr.creation"
 SNAPSHOTS, SNAPSHOT, RECORD = "mngr.snapshots", "mngr.snapshot", "mngr.record"
 _ASK_S = 20.0
 _MAKE_S = 1800.0
 _STOP_S = 60.0
+# So late an engine may still make what a killed client had asked it for.
+_LATE_S = 2.0
 _STATES = {"running": HostState.RUNNING, "paused": HostState.UNREACHABLE, "restarting": HostState.UNREACHABLE}
 _SHOWN = f'{{{{.State.Status}}}} {{{{index .Config.Labels "{NAMESPACE}"}}}}'
 _EXITED = re.compile(r"Exited \((\d+)\)")
@@ -63,7 +65,8 @@ class DockerProvider:
             self._run(name, image, spec, creation)
         except BaseException as error:
             if not isinstance(error, RefusedError):
-                self._take_back(creation)
+                was_answered = isinstance(error, MngrError) and not isinstance(error, TimedOutError)
+                self._take_back(creation, 0.0 if was_answered else _LATE_S)
             raise
         return self._host(name)
 
@@ -159,9 +162,10 @@ class DockerProvider:
         if done.code:
             raise _failed(f'cannot make container "{name}" from {image}', done)
 
-    def _take_back(self, creation: str) -> None:
+    def _take_back(self, creation: str, within_s: float) -> None:
         """Removes what a creation left: its client may have been killed after the engine had heard it."""
-        found = self._ask("ps", "-aq", "--filter", f"label={CREATION}={creation}").text.split()
+        mine = ("ps", "-aq", "--filter", f"label={CREATION}={creation}")
+        found = wait_until(lambda: self._ask(*mine).text.split(), within_s, every_s=0.2)
         if found:
             self._ask("rm", "-f", "-v", *found, timeout_s=_STOP_S)
 
