@@ -149,7 +149,8 @@ def test_what_a_killed_create_leaves_is_garbage_that_gc_removes(world: World) ->
     dirty = 0
     for step in range(20):
         child = start_create(world, "foo", "worktree")
-        threading.Event().wait(0.06 + step * 0.01)
+        assert wait_until(lambda: _has_begun(world) or child.poll() is not None, PATIENCE_S, every_s=0.002)  # noqa: B023
+        threading.Event().wait(step * 0.01)
         child.kill()
         child.wait()
         # What it had started may still go on, and even bring the creation to its end.
@@ -162,6 +163,11 @@ def test_what_a_killed_create_leaves_is_garbage_that_gc_removes(world: World) ->
         mngr.remove_garbage(mngr.find_garbage(manager=manager), manager=manager)
         assert world.left_behind() == [], f"step {step}"
     assert dirty
+
+
+def _has_begun(world: World) -> bool:
+    """Whether a creation has left its first trace."""
+    return os.path.isdir(world.paths.names) and bool(os.listdir(world.paths.names))
 
 
 def _in_flight(world: World) -> list[list[bytes]]:
