@@ -118,6 +118,8 @@ class E2eSession:
             reason=reason,
         )
         self._transcript.close()
+        for terminal in self._terminals:
+            terminal.await_recorder()
         stop_recorders(self._attempt.folder)
         if keep:
             return keep_world(self._world, self._attempt.folder)

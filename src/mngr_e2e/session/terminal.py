@@ -16,6 +16,7 @@ from mngr_e2e.session.runner import ask
 from mngr_e2e.session.steps import Steps
 
 _POLL_S = 0.03
+_RECORDER_S = 10.0
 # To the program it is a terminal like any other: one that sees tmux around it may refuse to start tmux itself.
 _PLAIN = "unset TMUX TMUX_PANE\n"
 # A longer command line is cut by tmux near 16 KB.
@@ -179,6 +180,12 @@ class Terminal:
         """Ends the program and its terminal; twice is safe."""
         ask(self._argv("kill-session", "-t", f"={self._shape.name}"), self._world.env)
 
+    def await_recorder(self) -> None:
+        """Waits until its recorder has begun: one that is ended before that keeps nothing of a short test."""
+        deadline = time.monotonic() + _RECORDER_S
+        while not os.path.exists(self._cast) and time.monotonic() < deadline:
+            time.sleep(_POLL_S)
+
     def _press(self, *names: str) -> None:
         self._tmux("send-keys", "-t", self._target, "--", *names)
 
@@ -195,10 +202,13 @@ class Terminal:
         options = shlex.split(_OPTIONS)
         self._tmux("-f", "/dev/null", "start-server", ";", *options, ";", *new, ";", *pipe)
 
+    @property
+    def _cast(self) -> str:
+        return os.path.join(self._artifacts, "casts", f"{self._shape.name}.cast")
+
     def _recorder(self) -> str:
-        folder = os.path.join(self._artifacts, "casts")
-        os.makedirs(folder, exist_ok=True)
-        path = os.path.join(folder, f"{self._shape.name}.cast")
+        path = self._cast
+        os.makedirs(os.path.dirname(path), exist_ok=True)
         size = (str(self._shape.cols), str(self._shape.rows))
         named = (writer.title_of(path), self.command, repr(time.time()))
         argv = (sys.executable, "-I", "-S", writer.__file__, path, *size, *named)

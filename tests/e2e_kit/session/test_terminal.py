@@ -116,6 +116,14 @@ def test_quiet_comes_after_the_last_change(session: E2eSession) -> None:
         session.terminal("while :; do date +%N; sleep 0.02; done").wait_quiet(2, timeout_s=0.5)
 
 
+@pytest.mark.accept("F17")
+def test_a_test_that_ends_before_its_recorder_has_begun_has_its_recording(session: E2eSession) -> None:
+    session.terminal("echo brief; sleep 300", name="brief")
+    session.finish("passed")
+    (recording,) = read_recordings(session.artifacts)
+    assert recording.title == "brief"
+
+
 @pytest.mark.accept("F17", "F18")
 def test_the_whole_output_is_in_the_recording(session: E2eSession) -> None:
     terminal = session.terminal("echo first; sleep 2; echo 'l%s #{st} é'", cols=50, rows=8, name="talk")
