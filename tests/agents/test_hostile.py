@@ -103,16 +103,17 @@ class Sender(threading.Thread):
         except RefusedError:
             self.receipts[text] = None
         if self.receipts[text] is Delivery.BLOCKED:
-            wait_until(lambda: is_free(agent), 60, every_s=0.2)
+            wait_until(lambda: is_free(agent), 20, every_s=0.2)
 
     def settle(self, agent: Running) -> None:
         """What is on its way has arrived when all that it accepted is there and the ledger stays as it is."""
-        changed_at = time.monotonic()
+        lines, changed_at = -1, 0.0
 
         def is_still() -> bool:
-            nonlocal changed_at
-            before, self.ledger = self.ledger, ledger(agent)
-            changed_at = changed_at if self.ledger == before else time.monotonic()
+            nonlocal lines, changed_at
+            self.ledger = ledger(agent)
+            before, lines = lines, sum(counter.total() for counter in self.ledger.values())
+            changed_at = changed_at if lines == before else time.monotonic()
             return time.monotonic() - changed_at > (2 if not wrong(self) else 30)
 
         wait_until(is_still, 120, every_s=0.2)

@@ -67,13 +67,13 @@ def test_each_way_to_fail_is_a_row_with_its_stage_and_words(pipeline: Pipeline) 
             "test_hang": [{"edit": "new.txt", "text": "half\n"}, {"run": "git add new.txt"}, {"hang": True}],
             "test_garbage": [{"write_outbox": "result.json", "text": '{"outcome": "great"}'}],
         },
-        replace(KNOBS, timeout_s=40.0),
+        replace(KNOBS, timeout_s=25.0),
     )
     crash, code, hang, garbage = (records[f"test_{n}"] for n in ("crash", "exit", "hang", "garbage"))
     assert (crash.end, crash.stage) == ("failed", "watch")
     assert crash.message == "the agent ended without a result: killed by SIGKILL"
     assert code.message == "the agent ended without a result: exit code 3"
-    assert hang.message == "timed out after 40 s"
+    assert hang.message == "timed out after 25 s"
     assert "new.txt" in pipeline.world.git("show", "--stat", "--format=", hang.branch)
     assert garbage.end == "result"
     assert garbage.claim is not None
@@ -154,7 +154,7 @@ def test_a_killed_tmux_server_ends_its_tasks_and_the_rest_goes_on(pipeline: Pipe
 
 @pytest.mark.accept("P10", "Q1")
 def test_a_second_orchestrator_of_the_same_run_is_refused(pipeline: Pipeline) -> None:
-    folder = pipeline.folder(pipeline.spec({"test_a": [{"hang": True}]}, replace(KNOBS, timeout_s=20.0)))
+    folder = pipeline.folder(pipeline.spec({"test_a": [{"hang": True}]}, replace(KNOBS, timeout_s=12.0)))
     run = threading.Thread(target=pipeline.go, args=(folder,))
     run.start()
     assert wait_until(lambda: _launched(folder) == 1, PATIENCE_S)
