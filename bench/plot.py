@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from math import log10
 from xml.sax.saxutils import escape
 
-from bench.results import CREATE, DESTROY, EXEC, HELP, MESSAGE, OURS, PEER, STOP, Results, list_row
+from bench.results import CREATE, DESTROY, EXEC, HELP, MESSAGE, OURS, PEER, STOP, Makespan, Results, list_row
 from msgspec import Struct
 
 _WIDTH, _LEFT, _BAR, _GAP = 720, 190, 18, 10
@@ -38,29 +38,25 @@ def _speed(results: Results) -> list[Bar]:
 
 
 def _scale(results: Results) -> list[Bar]:
-    bars = [
-        Bar(
-            f"{one.tasks} agents, {one.slots} slots",
-            one.seconds / one.ideal_s / 1.1,
-            f"makespan {one.seconds / one.ideal_s:.2f} x total/slots, at most 1.1",
-            1.0,
-        )
-        for one in results.makespans
-    ]
+    bars = [_makespan(one) for one in results.makespans]
     first = results.integrated[0] if results.integrated else None
     for many in results.integrated:
         assert first
         ratio = (many.seconds / many.branches) / (first.seconds / first.branches)
-        bars.append(
-            Bar(
-                f"{many.branches} branches", ratio / 2, f"{ratio:.2f} x the time a branch of {first.branches}"
-            )
-        )
+        words = f"{ratio:.2f} x a branch among {first.branches}, at most 1.5"
+        bars.append(Bar(f"{many.branches} branches", ratio / 1.5, words, 1.0))
     bars += [
         Bar(f"page of {page.tests:,} tests", page.paint_ms / 1000, f"first paint {page.paint_ms:.0f} ms", 1.0)
         for page in results.pages
     ]
     return bars
+
+
+def _makespan(one: Makespan) -> Bar:
+    """Promised are 200 agents: with fewer, waiting for the last one weighs more."""
+    ratio, is_promised = one.seconds / one.ideal_s, one.tasks >= 200
+    words = f"makespan {ratio:.2f} x total/slots" + (", at most 1.1" if is_promised else "")
+    return Bar(f"{one.tasks} agents, {one.slots} slots", ratio / 1.1, words, 1.0 if is_promised else None)
 
 
 def _svg(title: str, bars: Sequence[Bar], is_log: bool) -> str:
