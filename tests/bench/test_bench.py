@@ -160,7 +160,7 @@ def test_pictures_show_what_was_measured_and_nothing_else() -> None:
     said = {name: "".join(ElementTree.fromstring(text).itertext()) for name, text in drawn.items()}
     assert "create" in said["speed.svg"]
     assert "12 x" in said["speed.svg"]
-    for part in ("makespan 1.07 x", "1.20 x the time a branch of 10", "first paint 300 ms"):
+    for part in ("makespan 1.07 x", "1.20 x a branch among 10, at most 1.5", "first paint 300 ms"):
         assert part in said["scale.svg"]
 
 
