@@ -38,9 +38,11 @@ def resolve(
         raise UsageError(
             "which agent?", hint="name one or more, or use --all or a filter; mngr list shows them"
         )
-    listing, rows = look_and_list(
-        _narrowed(wanted, names, manager), is_meant=_any_of(names, manager), manager=manager
-    )
+    try:
+        is_wanted = any_of(names, manager)
+    except UsageError:
+        is_wanted = None  # said for each name by itself, below
+    listing, rows = look_and_list(_narrowed(wanted, names, manager), is_meant=is_wanted, manager=manager)
     if not names:
         reachable = tuple(rows[agent.id] for agent in listing.agents if agent.id in rows)
         return Found(reachable, {}, listing.warnings)
@@ -88,15 +90,6 @@ def _narrowed(wanted: Filter, names: Sequence[str], manager: Manager) -> Filter:
     return msgspec.structs.replace(wanted, provider=provider, host=host)
 
 
-def _any_of(names: Sequence[str], manager: Manager) -> Callable[[Agent], bool] | None:
-    """Whether an agent is one of the named, or any where none is."""
-    try:
-        addresses = [manager.address(name) for name in names]
-    except UsageError:
-        return None  # said for each name by itself, later
-    return lambda agent: not addresses or any(is_meant(address, agent) for address in addresses)
-
-
 def _meant(name: str, listing: Listing, rows: dict[str, Row], manager: Manager) -> list[Row]:
     """The one agent of that name, or all agents of a host that is named alone."""
     address = manager.address(name)
@@ -120,6 +113,12 @@ def _reachable(agent: Agent, rows: dict[str, Row]) -> Row:
     state = agent.host.state
     hint = f"start it: mngr start {agent.name}" if state == HostState.STOPPED else "see: mngr list --hosts"
     raise UnreachableError(f'"{agent.address}": its host is {state.lower()}', hint=hint)
+
+
+def any_of(names: Sequence[str], manager: Manager) -> Callable[[Agent], bool]:
+    """Whether an agent is one of the named, or any where none is."""
+    addresses = [manager.address(name) for name in names]
+    return lambda agent: not addresses or any(is_meant(address, agent) for address in addresses)
 
 
 def is_meant(address: Address, agent: Agent) -> bool:

@@ -7,7 +7,7 @@ from msgspec import Struct
 from mngr.actions.filter import Filter
 from mngr.actions.list import look_and_list
 from mngr.actions.manager import Manager
-from mngr.actions.targets import is_meant
+from mngr.actions.targets import any_of
 from mngr.errors import LostError, UsageError
 from mngr.hosts.protocol import Startable
 from mngr.model.agent import Agent
@@ -25,11 +25,7 @@ def wake_hosts(names: Sequence[str], filter: Filter, manager: Manager) -> list[L
     """Starts the stopped hosts of the agents that are meant; returns the agents whose hosts are gone for good."""
     if manager.used_providers() == ("local",):
         return []
-    addresses = [manager.address(name) for name in names]
-
-    def is_wanted(agent: Agent) -> bool:
-        return not addresses or any(is_meant(address, agent) for address in addresses)
-
+    is_wanted = any_of(names, manager)
     listing, _ = look_and_list(filter, is_meant=is_wanted, manager=manager)
     meant = [agent for agent in listing.agents if is_wanted(agent)]
     lost: dict[HostRef, LostError] = {}
