@@ -61,7 +61,7 @@ class _Entry(Struct, frozen=True):
 
 
 def usage(
-    agents: Target | Sequence[Target] = (),
+    agents: Target | Sequence[Agent | str] = (),
     *,
     by: str = "agent",
     since: float = 0.0,
@@ -74,19 +74,14 @@ def usage(
     """
     manager = default_manager(manager)
     check_way(by)
-    wanted = [agents] if isinstance(agents, Agent | Row | str) else agents
-    looked_at = [each for each in wanted if isinstance(each, Row)]
-    if wanted and len(looked_at) == len(wanted):
-        return usage_of_rows(looked_at, by, since, manager)
-    names = [each if isinstance(each, str) else _agent_id(each) for each in wanted]
+    if isinstance(agents, Row):
+        return usage_of_rows([agents], by, since, manager)
+    wanted = [agents] if isinstance(agents, Agent | str) else agents
+    names = [agent if isinstance(agent, str) else agent.id for agent in wanted]
     found = resolve(manager, names, filter=filter, all=not names)
     for error in found.missing.values():
         raise error
     return usage_of_rows(found.rows, by, since, manager, warnings=found.warnings)
-
-
-def _agent_id(agent: Agent | Row) -> str:
-    return agent.agent.id if isinstance(agent, Row) else agent.id
 
 
 def usage_of_rows(

@@ -52,7 +52,7 @@ def _outbox(agent: mngr.Row | str, attempt: str, manager: mngr.Manager) -> tuple
 def _records(agent: mngr.Row | str, attempt: str, manager: mngr.Manager) -> None:
     """Conversation, recording and cost, where the agent has them: none is worth losing a result for."""
     try:
-        spent = mngr.usage((agent,), manager=manager).total
+        spent = mngr.usage(agent, manager=manager).total
         write_json(os.path.join(attempt, _USAGE), spent)
     except mngr.MngrError:
         pass
