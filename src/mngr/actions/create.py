@@ -336,8 +336,7 @@ def _last_words(launched: Launched) -> str:
 
 def _finish(plan: Plan, made: Made, host: Host, manager: Manager) -> Change:
     agent = _now(made, host, manager)
-    if host.provider != "local":
-        remember_created(manager, agent)
+    remember_created(manager, agent)
     change = Change(agent, changed=True, notes=made.notes)
     if made.launched.exit_json and (agent.exit_code or agent.signal):
         how = agent.signal or f"exit code {agent.exit_code}"

@@ -100,8 +100,7 @@ def _forget(rows: Sequence[Row], manager: Manager) -> None:
         lines += [ring(paths.bell)]
         host.run(READ_AND_RUN, stdin=encode("\n".join(lines))).check("removing agents")
         ref = HostRef(host.name, host.provider)
-        if ref.provider != "local":
-            forget_agents(manager, ref, {row.agent.id for row in group})
+        forget_agents(manager, ref, {row.agent.id for row in group})
         if any(row.evidence.spec and row.evidence.spec.owns_host for row in group) and not look_at(
             host, manager
         ):

@@ -9,6 +9,7 @@ from mngr.actions.manager import Manager
 from mngr.model.agent import Agent, AgentState, Creator
 from mngr.model.host import HostRef, HostState
 
+_HERE = "local"
 _SEEN, _CREATING = ".last-seen.json", ".creating.json"
 # An answer that says nothing new is written down again only so often.
 _FRESH_S = 20.0
@@ -23,6 +24,8 @@ def remember(manager: Manager, ref: HostRef, agents: tuple[Agent, ...]) -> None:
 
 def remember_created(manager: Manager, agent: Agent) -> None:
     """Notes one more agent of its host, so that it is known also if nobody looks before the host falls silent."""
+    if agent.host.provider == _HERE:
+        return
     _, before = _read(manager, agent.host)
     others = tuple(each for each in before if each.id != agent.id)
     remember(manager, agent.host, (*others, agent))
