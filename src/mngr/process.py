@@ -13,6 +13,7 @@ from types import FrameType
 from typing import BinaryIO, NamedTuple, NoReturn, Protocol, TypeVar, cast
 
 from mngr.errors import MngrError, TimedOutError, UsageError
+from mngr.process_group import end_group
 
 T = TypeVar("T")
 
@@ -21,8 +22,6 @@ _CHUNK = 1 << 16
 _PIPE_MAX = 1 << 20
 # A grandchild that keeps the pipe open must not keep us: read what is there, then leave.
 _DRAIN_S = 0.25
-# How long the members of a killed group may take to be gone: they finish the system call that they are in.
-_LAST_BREATH_S = 2.0
 # Set by git for its hooks and by tmux for its panes; inherited, they would mislead our children.
 _STRAY = frozenset(
     ("TMUX", "TMUX_PANE", "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR")
@@ -101,7 +100,7 @@ class LocalStream:
             raise TimedOutError(f"{self._name} did not end within {timeout_s} s") from None
 
     def kill(self) -> None:
-        _end_group(self._child)
+        end_group(self._child)
         _close_pipes(self._child)
 
 
@@ -279,7 +278,7 @@ def _finish(
         held.release()
         out, err = _talk(child, stdin, time.monotonic() + timeout_s)
     except BaseException as error:
-        _end_group(child)
+        end_group(child)
         if isinstance(error, _DeadlineError):
             raise TimedOutError(f"{_named(argv)} did not end within {timeout_s:g} s") from None
         raise
@@ -366,41 +365,6 @@ def _close_pipes(child: "subprocess.Popen[bytes]") -> None:
                 pipe.close()
         except OSError:
             pass
-
-
-def _end_group(child: "subprocess.Popen[bytes]") -> None:
-    """Kills a child with its group, and returns when none of them can touch a file any more."""
-    _signal_group(child, signal.SIGKILL)
-    child.wait()
-    wait_until(lambda: not _signal_group(child, 0) or not _is_busy(child.pid), _LAST_BREATH_S, every_s=0.002)
-
-
-def _is_busy(group: int) -> bool:
-    """Whether a member of the group is more than a zombie, which nobody may come to bury for a while."""
-    try:
-        pids = [name for name in os.listdir("/proc") if name.isdigit()]
-    except OSError:
-        return True
-    return any(_state_in(group, pid) not in "ZX" for pid in pids)
-
-
-def _state_in(group: int, pid: str) -> str:
-    """The letter of a process of that group, X for any other."""
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            state, _, its_group = file.read().rpartition(b")")[2].split()[:3]
-    except OSError:
-        return "X"
-    return state.decode() if int(its_group) == group else "X"
-
-
-def _signal_group(child: "subprocess.Popen[bytes]", number: int) -> bool:
-    """Whether anybody was there to be signalled."""
-    try:
-        os.killpg(child.pid, number)
-    except (ProcessLookupError, PermissionError):
-        return False
-    return True
 
 
 def _exit_code(returncode: int) -> int:
