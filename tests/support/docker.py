@@ -169,6 +169,8 @@ def _make_bare(engine: Engine) -> None:
 def _make_tiny(engine: Engine) -> None:
     """busybox and what it is linked with, nothing else."""
     root = engine.folder / "tiny"
+    # Of an engine that ended when its last user did, and is needed again.
+    shutil.rmtree(root, ignore_errors=True)
     busybox = shutil.which("busybox") or "busybox"
     linked = process.run(["sh", "-c", 'ldd "$1" 2>/dev/null | grep -o "/[^ ]*"', "sh", busybox]).text.split()
     for source in (busybox, *linked):
