@@ -9,6 +9,8 @@ DIR ?= mngr-demo
 DEBIAN := tmux git rsync openssh-client openssh-server iproute2 iptables docker.io debootstrap busybox util-linux procps groff-base asciinema chromium gh
 PATHS ?= tests/e2e/test_finding_your_way.py
 WORKERS ?= 4
+# What a set-up installs comes from three registries: no part of it waits for another's.
+MAKEFLAGS += --jobs=3
 
 .PHONY: demo test check setup web self-test soak docs acceptance changelog bench clean
 
@@ -23,6 +25,7 @@ web: $(PAGE)
 $(FIRST): pyproject.toml tools/python-env
 	tools/debian-packages --needed tmux git
 	tools/python-env $(PYTHON) $(VENV) demo
+	tools/node >/dev/null
 	touch $@
 
 $(STAMP): $(FIRST) tools/debian-packages
