@@ -26,6 +26,8 @@ from mngr_tmr.run.start import run_tasks
 _SLOTS = 6
 # One of the agents hangs. It is among the first, so that others work while its silence is being counted.
 _SILENCE = "25s"
+# Whatever plugins of pytest a newcomer has, they would slow every test down, and some would be in the way.
+_PYTEST = (sys.executable, "-m", "pytest", "--disable-plugin-autoload", "-p", "mngr_e2e.plugin")
 
 
 @click.command("demo", context_settings={"help_option_names": ["-h", "--help"]})
@@ -112,6 +114,7 @@ def _said(stage: Stage) -> dict[str, Any]:
         "silence": _SILENCE,
         "grace": "1s",
         "verify_runs": 1,
+        "pytest": _PYTEST,
         "integrator_type": "scripted",
         "integrator_args": [settle],
         "env": user_packages(),
