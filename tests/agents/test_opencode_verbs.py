@@ -132,6 +132,9 @@ def test_it_lives_in_a_home_of_its_own_restarts_is_cloned_and_each_turn_is_paid_
     home = desk.state_dir("one") / "opencode"
     assert (home / "data/opencode/opencode.db").exists()
     assert home.stat().st_mode & 0o077 == 0
+    assert [file.suffix for file in (home / "tmp").iterdir()] == [".so", ".so"], (
+        "what it unpacks goes with it"
+    )
     assert str(home.parent) not in desk.said("tool", "one")[-1]
     assert KEY not in desk.world.tmux("show-environment", "-g").text
     assert all(asked.headers.get("authorization") == f"Bearer {KEY}" for asked in desk.model.asked)

@@ -24,6 +24,9 @@ export MNGR_USUAL_STATE="${XDG_STATE_HOME-}" MNGR_USUAL_CACHE="${XDG_CACHE_HOME-
 export XDG_CONFIG_HOME="$home/config" XDG_DATA_HOME="$home/data"
 export XDG_STATE_HOME="$home/state" XDG_CACHE_HOME="$home/cache"
 rm -f "$home/ready"
+# At every start it unpacks 19 MB of libraries and leaves them there.
+export BUN_TMPDIR="$home/tmp"
+rm -rf "$BUN_TMPDIR" && (umask 077; mkdir "$BUN_TMPDIR") || exit
 database=$home/data/opencode/opencode.db
 # OpenCode hangs on a file that is no database any more; without one it begins anew.
 if [ -s "$database" ] && [ "$(head -c 15 "$database")" != "SQLite format 3" ]; then
