@@ -100,6 +100,18 @@ def test_waiting_returns_the_answer_or_the_last_one_at_the_deadline() -> None:
     assert time.monotonic() - began < 30
 
 
+def test_asking_takes_at_most_half_of_the_time() -> None:
+    asked: list[float] = []
+
+    def slow() -> bool:
+        asked.append(time.monotonic())
+        time.sleep(0.1)
+        return False
+
+    process.wait_until(slow, 0.8, every_s=0.001)
+    assert len(asked) <= 5
+
+
 def _count(command_line: bytes) -> int:
     """Living processes with exactly this command line."""
     found = 0

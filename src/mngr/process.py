@@ -196,14 +196,18 @@ def replace_ourselves(argv: Sequence[str], *, env: Mapping[str, str] | None = No
 
 
 def wait_until(condition: Callable[[], T | None], timeout_s: float, *, every_s: float = 0.05) -> T | None:
-    """Asks until the answer is not None or False, at most until the deadline; the last answer either way."""
+    """Asks until the answer is not None or False, at most until the deadline; the last answer either way.
+
+    Asking takes at most half of the time: a busy machine, where answers are slow, is asked less often.
+    """
     deadline = time.monotonic() + timeout_s
     while True:
+        asked_at = time.monotonic()
         answer = condition()
-        left = deadline - time.monotonic()
-        if answer or left <= 0:
+        now = time.monotonic()
+        if answer or now >= deadline:
             return answer
-        time.sleep(min(every_s, left))
+        time.sleep(min(max(every_s, now - asked_at), deadline - now))
 
 
 class _DeadlineError(Exception):
