@@ -1,7 +1,7 @@
 """Failures with one cause, put together: "12 failures, 3 causes"."""
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -17,7 +17,7 @@ _TEST = "test"
 class Failure(Struct, frozen=True):
     """One thing that went wrong with one row; `is_fixed` when work that was verified and not left out mended it.
 
-    `test` is set where the text is pytest's.
+    `test` is set where the text is pytest's, `fix` is the commit that mended it.
     """
 
     node_id: str
@@ -25,10 +25,11 @@ class Failure(Struct, frozen=True):
     text: str
     test: str = ""
     is_fixed: bool = False
+    fix: str = ""
 
 
 class Cause(Struct, frozen=True):
-    """Failures that look alike. `tests` are node ids, `fixed` those of them that were mended."""
+    """Failures that look alike or were mended by one fix. `tests` are node ids, `fixed` those that were mended."""
 
     id: str
     stage: str
@@ -51,8 +52,25 @@ def find_causes(rows: Sequence[Row]) -> tuple[Cause, ...]:
         for failure in failures_of(row):
             print_ = fingerprint(failure.stage, failure.text, failure.test)
             groups.setdefault(print_, {}).setdefault(failure.node_id, failure)
-    causes = [_cause(print_, list(members.values())) for print_, members in groups.items()]
+    causes = [_cause(print_, list(members.values())) for print_, members in _joined(groups).items()]
     return tuple(sorted(causes, key=lambda cause: (not cause.is_open, -len(cause.tests), cause.title)))
+
+
+def _joined(groups: Mapping[Fingerprint, dict[str, Failure]]) -> dict[Fingerprint, dict[str, Failure]]:
+    """The groups, those as one that the same fix mended: what they look like is only how it showed."""
+    joined: dict[Fingerprint, dict[str, Failure]] = {}
+    for print_, members in groups.items():
+        fixes = _fixes(members)
+        same = [other for other, theirs in joined.items() if fixes & _fixes(theirs)]
+        for other in same[1:]:
+            joined[same[0]] |= joined.pop(other)
+        into = joined.setdefault(same[0] if same else print_, {})
+        into |= {node_id: failure for node_id, failure in members.items() if node_id not in into}
+    return joined
+
+
+def _fixes(members: Mapping[str, Failure]) -> set[str]:
+    return {failure.fix for failure in members.values() if failure.fix}
 
 
 def count_failures(causes: Iterable[Cause]) -> int:
@@ -80,13 +98,20 @@ def failures_of(row: Row) -> Iterable[Failure]:
         yield Failure(node_id, f"blocked: {blocked.stage}", blocked.reason)
         return
     if before_text:
-        yield Failure(node_id, _TEST, before_text, node_id, is_fixed=_is_mended(row))
+        is_mended = _is_mended(row)
+        yield Failure(node_id, _TEST, before_text, node_id, is_mended, _fix(row) if is_mended else "")
     if after_text and after_text != before_text:
         yield Failure(node_id, _TEST, after_text, node_id)
 
 
 def _is_mended(row: Row) -> bool:
     return row.verdict == "passed" and row.section != "set_aside"
+
+
+def _fix(row: Row) -> str:
+    """The most important fix that its work is in; changes to tests and docs are one commit whatever they mend."""
+    fixes = [one for one in row.merged if one.rank]
+    return min(fixes, key=lambda one: one.rank).commit if fixes else ""
 
 
 def _text(verified: Verified | None) -> str:

@@ -1,11 +1,13 @@
 """Causes: failures that look alike are one, those that do not are not."""
 
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.tmr.report.desk import blocked, commit, record, result, seen
 
-from mngr_tmr.model.integration import Account, Integration
+from mngr_tmr.model.integration import Account, Fix, Integration
 from mngr_tmr.model.record import TaskRecord
 from mngr_tmr.report.causes import Cause, count_failures, find_causes
 from mngr_tmr.report.fingerprint import fingerprint, normal
@@ -135,6 +137,42 @@ def test_a_cause_is_fixed_when_all_of_its_tests_are() -> None:
     (cause,) = causes_of(*records, record("c", result("c", "failed"), before=before[2], after=before[2]))
     assert cause.is_open
     assert (len(cause.tests), len(cause.fixed)) == (3, 2)
+
+
+def mended(names: str, fixes: Sequence[Fix]) -> tuple[Cause, ...]:
+    """The causes of tests whose failures look nothing alike, each mended by the fix of the same place."""
+    records = [
+        record(
+            name,
+            result(name, "fixed", passed_before=False),
+            commit(number + 1),
+            before=seen(name, "failed", f"E   {name.upper()}Error: it has words of its own"),
+            after="passed",
+        )
+        for number, name in enumerate(names)
+    ]
+    accounts = [
+        Account(one.task.slug, "merged_into", into=fix.commit)
+        for one, fix in zip(records, fixes, strict=True)
+    ]
+    integration = Integration(
+        "b", "tmr/r1/integrated", "t", fixes=tuple(set(fixes)), accounts=tuple(accounts)
+    )
+    return find_causes(make_rows(records, integration))
+
+
+@pytest.mark.accept("J4", "R9")
+def test_what_one_fix_mended_had_one_cause_whatever_it_looked_like() -> None:
+    shelf, till = (Fix(f"{rank}" * 40, rank, "Mend it", "", 3, (), ()) for rank in (1, 2))
+    causes = mended("abc", (shelf, till, shelf))
+    assert [[test.rpartition("_")[2] for test in cause.tests] for cause in causes] == [["a", "c"], ["b"]]
+    assert [len(cause.fixed) for cause in causes] == [2, 1]
+    assert causes[0].title == "AError: it has words of its own"
+
+
+def test_tests_and_docs_that_were_mended_in_one_commit_keep_their_causes() -> None:
+    squashed = Fix("5" * 40, 0, "tests, docs: what 2 tasks changed", "", 1, (), ())
+    assert [len(cause.tests) for cause in mended("ab", (squashed, squashed))] == [1, 1]
 
 
 def test_work_that_was_left_out_of_the_branch_fixes_nothing() -> None:
