@@ -109,6 +109,18 @@ def test_every_bad_request_says_why_and_leaves_nothing(
 
 
 @pytest.mark.accept("K16")
+def test_a_type_whose_program_cannot_be_run_is_named_even_when_nothing_was_said(world: World) -> None:
+    world.host_dir.mkdir()
+    (world.host_dir / "config.toml").write_text(
+        "[agent_types.reviewer]\ncommand = ['sh', '-c', 'exit 127']\n"
+    )
+    with pytest.raises(MngrError, match='"foo" could not be started: reviewer') as error:
+        mngr.create("foo", type="reviewer", manager=world.manager())
+    assert error.value.hint.startswith("is reviewer installed")
+    assert world.left_behind() == []
+
+
+@pytest.mark.accept("K16")
 def test_a_program_that_dies_at_once_is_an_error_with_its_last_words_and_code(world: World) -> None:
     with pytest.raises(mngr.AgentDiedError, match="exit code 7") as error:
         mngr.create("foo", args=("sh", "-c", "echo last words; exit 7"), manager=world.manager())

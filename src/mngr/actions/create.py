@@ -317,7 +317,9 @@ def _started(done: Completed, host: Host, spec: AgentSpec, run: RunFile) -> Laun
     launched = read_launch(done, host, spec)
     if claim.exit_code(launched) in _CANNOT_START:
         why = _why_not(launched)
-        program = why.removesuffix(": not found") if why.endswith(": not found") else run.argv[0]
+        # tmux forgets what it has not read of a process that died: then there is only what we know ourselves.
+        known = run.argv[0] if spec.type == "command" else spec.type
+        program = why.removesuffix(": not found") if why.endswith(": not found") else known
         raise MngrError(
             f'"{spec.name}" could not be started: {why or program}',
             hint=f"is {program} installed, and on the PATH of its host?",
