@@ -30,9 +30,21 @@ def _answer(words: list[str]) -> int:
         from mngr.cli.complete import print_candidates
 
         return print_candidates(words[1:])
+    return _run(words)
+
+
+def _run(words: list[str]) -> int:
+    """Loads the rest and runs it. Before that nothing has begun: Ctrl-C ends us as any program, without a word."""
+    import signal  # what follows needs it too
+
+    hears = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if hears:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     _load_msgspec()
     from mngr.cli.app import run
 
+    if hears:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     return run(words)
 
 

@@ -1,6 +1,7 @@
 """The way in: what answers at once, and what is loaded for it."""
 
 import re
+import signal
 import sys
 from pathlib import Path
 
@@ -35,6 +36,17 @@ def modules_of(mngr: Mngr, *words: str) -> set[str]:
 
 def ours(modules: set[str]) -> set[str]:
     return {name for name in modules if name.partition(".")[0] == "mngr"}
+
+
+_INTERRUPTED = "import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(60)\n"
+
+
+@pytest.mark.accept("U3")
+def test_ctrl_c_before_anything_has_begun_is_the_end_without_a_word(mngr: Mngr, tmp_path: Path) -> None:
+    (tmp_path / "early").mkdir()
+    (tmp_path / "early/msgspec.py").write_text(_INTERRUPTED)
+    done = mngr("list", PYTHONPATH=str(tmp_path / "early"))
+    assert (done.code, done.stdout, done.stderr) == (128 + signal.SIGINT, "", "")
 
 
 @pytest.mark.accept("S1")
