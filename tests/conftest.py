@@ -13,9 +13,11 @@ from mngr_e2e.session.left_over import sweep
 _GRACE_S = 30.0
 # A user's PATH often lacks where Debian keeps iptables, ip, sshd and dockerd.
 os.environ["PATH"] = os.pathsep.join((os.environ.get("PATH", ""), "/usr/sbin", "/sbin"))
-# A shell lets what it runs in the background ignore Ctrl-C, and so would every program that a test interrupts.
-if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+# A shell lets what it runs in the background ignore Ctrl-C, `nohup` a lost terminal, and so would every program that
+# a test interrupts.
+for _number, _meaning in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+    if signal.getsignal(_number) == signal.SIG_IGN:
+        signal.signal(_number, _meaning)
 # The same examples each time, however slow the machine; `--hypothesis-profile=default` looks for others.
 settings.register_profile(
     "steady", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
