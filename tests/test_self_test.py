@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 from tests.cli.command import Mngr
-from tests.support.world import World
+from tests.support.world import LEAN, World
 
 from mngr import process
 from mngr.cli.commands import COMMANDS
@@ -104,7 +104,7 @@ class Clone:
 
     def __init__(self, world: World) -> None:
         self.repo = world.folder / "mngr"
-        self.env = Mngr(world).env
+        self.env = {name: value for name, value in Mngr(world).env.items() if name not in LEAN}
         listed = process.run(["git", "ls-files", "-coz", "--exclude-standard"], cwd=str(ROOT)).check("git")
         for name in filter(None, os.fsdecode(listed.stdout).split("\0")):
             if (ROOT / name).is_file():

@@ -5,6 +5,8 @@ import shutil
 import sys
 from pathlib import Path
 
+from tests.support.world import LEAN
+
 from mngr import process
 from mngr.process import CommandFailedError, Completed
 
@@ -30,6 +32,7 @@ class Jot:
             "PYTHONPATH": str(self.site),
             "HOME": str(self.root),
             "LANG": "C.UTF-8",
+            **LEAN,
         } | ({"TMPDIR": os.environ["TMPDIR"]} if "TMPDIR" in os.environ else {})
         try:
             return process.run(argv, env=env, cwd=str(self.root), timeout_s=300)

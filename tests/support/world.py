@@ -12,6 +12,13 @@ from mngr.store.paths import HostPaths
 from mngr.tmux.server import tmux
 
 PATIENCE_S = 90.0
+LEAN_FLAGS = ("-p", "no:hypothesispytest", "-p", "no:anyio")
+"""pytest without what our own tests have installed beside it, which is half of its start."""
+LEAN = {
+    "PYTEST_ADDOPTS": " ".join(LEAN_FLAGS),
+    "MNGR__TMR__PYTEST": " ".join(("python3", "-m", "pytest", *LEAN_FLAGS)),
+}
+"""The same for programs that run pytest themselves, or let agents do so."""
 
 
 class World:
@@ -30,6 +37,7 @@ class World:
             "PATH": os.environ["PATH"],
             "LANG": "C.UTF-8",
             "GIT_CONFIG_NOSYSTEM": "1",
+            **LEAN,
         }
         self.git("init", "-q", "-b", "main")
         self.git("config", "user.name", "Ada")

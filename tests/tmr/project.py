@@ -6,7 +6,7 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
-from tests.support.world import World
+from tests.support.world import LEAN_FLAGS, World
 
 from mngr_tmr.model.run import Knobs, RunSpec
 
@@ -48,7 +48,7 @@ class Project:
             base=base or self.head(),
             created_at=0.0,
             tasks=(),
-            pytest=("pytest",),
+            pytest=("pytest", *LEAN_FLAGS),
             pytest_args=args,
             folder=folder,
             tutorial=tutorial,

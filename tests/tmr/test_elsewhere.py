@@ -60,17 +60,16 @@ def _install(machine: Machine, machines: Machines, loop: Loop) -> None:
 
 
 def _fill(library: Path) -> None:
-    """What `pip install` would bring."""
+    """What `pip install` would bring, compiled files included."""
     site = Path(pytest.__file__).parent.parent
-    ignore = shutil.ignore_patterns("__pycache__")
     for name in _PACKAGES:
-        shutil.copytree(site / name, library / name, ignore=ignore)
+        shutil.copytree(site / name, library / name)
     for name in ("pytest", "pluggy", "mngr_agents"):
         for info in site.glob(f"{name}-*.dist-info"):
             shutil.copytree(info, library / info.name)
     shutil.copy(site / "py.py", library)
     for name in _OURS:
-        shutil.copytree(Path(package.__file__).parent.parent / name, library / name, ignore=ignore)
+        shutil.copytree(Path(package.__file__).parent.parent / name, library / name)
 
 
 @pytest.mark.accept("L1", "L2", "L5", "P9")

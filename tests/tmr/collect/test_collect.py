@@ -43,7 +43,7 @@ def test_node_ids_are_pytests_own(project: Project) -> None:
         ("tests/test_suite.py", 4),
         ("tests/test_suite.py", 7),
     ]
-    assert found.command == ("pytest", "--collect-only", "-q")
+    assert found.command == (*project.run().pytest, "--collect-only", "-q")
     assert found.wrong_code == ""
 
 
@@ -111,7 +111,7 @@ def test_a_broken_or_empty_selection_stops_with_pytests_words(
     project.commit(tests__test_a=source)
     with pytest.raises(mngr.MngrError, match=said) as caught:
         collect(project.run(*args), manager=project.manager)
-    assert "pytest --collect-only" in caught.value.hint
+    assert f"{' '.join(project.run().pytest)} --collect-only" in caught.value.hint
 
 
 @pytest.mark.accept("C2")

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.support.world import LEAN
 from tests.tmr.project import PYTHON
 
 from mngr.process import Completed, run
@@ -37,6 +38,7 @@ class Agent:
             "MNGR_HOST_DIR": str(self.host),
             "GIT_CONFIG_GLOBAL": "/dev/null",
             "HOME": str(folder),
+            **LEAN,
         }
         (self.copy / "app.py").write_text("def greet(): return 'hello'\n")
         (self.copy / "tests/test_app.py").write_text(

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from playwright.sync_api import BrowserContext, expect
 from tests.support.browser import browser, context, visit
 from tests.support.needs import needs
-from tests.support.world import World
+from tests.support.world import LEAN_FLAGS, World
 from tests.tmr.project import PYTHON
 
 import mngr
@@ -55,7 +55,9 @@ class Zoo:
         knobs = Knobs("scripted", (made.play_arg,), slots=4, verifiers=1, timeout_s=60.0, grace_s=2.0)
         knobs = replace(knobs, idle_s=60.0, verify_runs=1, env_names=(TOKEN, CANARY))
         head = world.git("rev-parse", "HEAD", cwd=self.repo).strip()
-        spec = RunSpec("zoo", made.repo, head, time.time(), (), ("pytest",), ("tests",), knobs=knobs)
+        spec = RunSpec(
+            "zoo", made.repo, head, time.time(), (), ("pytest", *LEAN_FLAGS), ("tests",), knobs=knobs
+        )
         self.spec = replace(spec, tasks=collect(spec, manager=self.manager).tasks)
         self.folder: RunFolder = make_folder(runs_folder(made.repo), self.spec)
         self.reported = self._run()
