@@ -328,7 +328,7 @@ def test_gc_leaves_a_machine_alone_that_does_not_answer(far: Far) -> None:
 
 @pytest.mark.accept("K19")
 def test_a_host_without_tmux_or_git_is_named_with_the_fix(far: Far) -> None:
-    programs = "sh cat mkdir chmod mv rm wc date env find tar"
+    programs = "sh cat mkdir chmod ln mv rm wc date env find tar"
     for name, more in (("no-git", "tmux"), ("no-tmux", "git git-receive-pack")):
         machine = far.machines.add(name, PATH="/root/bin")
         machine.run(

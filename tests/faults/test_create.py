@@ -48,8 +48,22 @@ class StumblingHost(LocalHost):
         super().write(path, data, mode)
 
 
+class KillingHost(LocalHost):
+    """This machine, where the first program of a creation is killed at its n-th write, with the file open."""
+
+    def __init__(self, host_dir: str, kill_at: int) -> None:
+        super().__init__(host_dir)
+        # In a file, because a subshell would count for itself.
+        count = f'echo >>"{host_dir}.count"; [ "$(wc -l <"{host_dir}.count")" -ne {kill_at} ] || kill -9 0'
+        self._before = f'rm -f "{host_dir}.count"; printf() {{ {count}; command printf "$@"; }}\n'
+
+    def run(self, argv: Sequence[str], *, stdin: bytes = b"", **options: Any) -> Completed:
+        before, self._before = self._before, ""
+        return super().run(argv, stdin=before.encode() + stdin if stdin else b"", **options)
+
+
 class StumblingProvider(LocalProvider):
-    def __init__(self, host: StumblingHost) -> None:
+    def __init__(self, host: LocalHost) -> None:
         super().__init__(host.dir)
         self._host = host
 
@@ -82,6 +96,21 @@ def test_a_failure_at_any_step_leaves_nothing(world: World, transfer: str) -> No
     assert failed >= 4
     mngr.destroy("foo", manager=world.manager())
     assert world.left_behind() == []
+
+
+@pytest.mark.accept("K4")
+def test_a_claim_that_is_killed_in_the_middle_of_any_write_leaves_nothing(world: World) -> None:
+    killed = 0
+    for kill_at in range(1, 20):
+        host = KillingHost(str(world.host_dir), kill_at)
+        try:
+            mngr.create("foo", args=SLEEP, manager=world.manager(local=StumblingProvider(host)))
+        except MngrError:
+            killed += 1
+            assert world.left_behind() == [], f"write {kill_at}"
+            continue
+        break
+    assert killed >= 3
 
 
 @pytest.mark.accept("K4", "K16")
@@ -215,6 +244,17 @@ def test_a_full_disk_is_one_clear_error_and_leaves_nothing(world: World) -> None
     finally:
         world.end()
         subprocess.run(["umount", str(world.host_dir)], check=True)
+
+
+def test_a_disk_that_cannot_link_is_not_taken_for_a_taken_name(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (world.folder / "ln").write_text("#!/bin/sh\necho 'ln: Operation not permitted' >&2; exit 1\n")
+    (world.folder / "ln").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{world.folder}{os.pathsep}{os.environ['PATH']}")
+    with pytest.raises(MngrError, match=r"could not write .* not permitted"):
+        mngr.create("foo", args=SLEEP, manager=world.manager())
+    assert world.left_behind() == []
 
 
 def test_a_taken_name_is_refused_and_harms_nobody(world: World) -> None:

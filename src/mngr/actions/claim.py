@@ -55,14 +55,18 @@ def claim_lines(paths: HostPaths, spec: AgentSpec) -> str:
 
 
 def take_name(paths: HostPaths, name: str, agent_id: str) -> str:
-    """Shell lines that claim a name, or exit 17. A name whose agent is gone is free."""
-    file = quote(paths.name(name))
+    """Shell lines that claim a name, or exit 17. A name whose agent is gone is free.
+
+    The file is linked, not written: it holds the id from its first moment on, whoever is killed meanwhile.
+    """
+    file, own = quote(paths.name(name)), quote(paths.agent(agent_id).id)
     return f"""\
-take() {{ (set -C; printf '%s\\n' {agent_id} >{file}) 2>/dev/null; }}
-take || {{
-  owner=; read -r owner <{file}
+[ -s {own} ] || printf '%s\\n' {agent_id} >{own} || exit 1
+take() {{ ln {own} {file}; }}
+take 2>/dev/null || {{
+  owner=; {{ read -r owner <{file}; }} 2>/dev/null
   [ -n "$owner" ] && [ -d {quote(paths.agents)}/"$owner" ] && exit {_TAKEN}
-  rm -f {file}; take || exit {_TAKEN}
+  rm -f {file}; take || {{ [ -e {file} ] && exit {_TAKEN}; exit 1; }}
 }}"""
 
 

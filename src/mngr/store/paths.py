@@ -16,6 +16,11 @@ class AgentPaths(Struct, frozen=True):
         return f"{self.dir}/agent.json"
 
     @property
+    def id(self) -> str:
+        """The id itself, in a file that the agent's name links to."""
+        return f"{self.dir}/id"
+
+    @property
     def events(self) -> str:
         return f"{self.dir}/events.jsonl"
 
@@ -74,7 +79,7 @@ class HostPaths(Struct, frozen=True):
 
     @property
     def names(self) -> str:
-        """A file per agent name that holds its id: making it, which only one can, is what claims the name."""
+        """A file per agent name that holds its id: linking it, which only one can, is what claims the name."""
         return f"{self.dir}/names"
 
     @property
