@@ -151,7 +151,7 @@ def test_a_thousand_messages_get_no_wrong_receipt(host: LocalHost) -> None:
     assert [sender.error for sender in senders] == [None] * SENDERS
     assert sum(len(sender.receipts) for sender in senders) == SENDERS * EACH == 1000
     assert [mistake for sender in senders for mistake in wrong(sender)] == []
-    assert all("'\\r'" not in "".join(sender.ledger["key"]) for sender in senders)
+    assert [sender.ledger["key"] for sender in senders if sender.ledger["key"]] == [], "typed into a dialog"
     counts = collections.Counter(status for sender in senders for status in sender.receipts.values())
     assert counts[Delivery.DELIVERED] + counts[Delivery.QUEUED] > 800, counts
     assert counts[Delivery.UNKNOWN] < 50, counts

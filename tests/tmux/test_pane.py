@@ -13,7 +13,9 @@ from mngr.errors import RefusedError, UnreachableError, UsageError
 from mngr.hosts.local import LocalHost
 from mngr.model.message import MESSAGE_LIMIT
 from mngr.process import Completed, wait_until
-from mngr.tmux.pane import AgentPane, capture, look, paste
+from mngr.store.script import quote
+from mngr.tmux.pane import CHANGED, AgentPane, AroundPaste, capture, look, paste, press
+from mngr.tmux.server import tmux_sh
 from mngr.tmux.session import kill_script
 
 ALL_BYTES = bytes(range(256)) * 256
@@ -196,6 +198,25 @@ def test_a_terminal_that_changes_between_look_and_paste_is_looked_at_again(stage
     host.disturb.append(change)
     paste(AgentPane(host, pane.agent_id, pane.session), b"\x03 as it is", enter=True)
     assert stage.file("out", 11) == b"\x03 as it is\r"
+
+
+@pytest.mark.accept("K8")
+def test_what_must_be_on_the_screen_is_asked_at_the_very_moment_of_the_paste(stage: Stage) -> None:
+    """The program covers its prompt after the last look of whoever sends: text and keys stay out."""
+    script = "stty raw -echo; printf '\\342\\235\\257\\302\\240'; exec cat >out"
+    pane = stage.shell(script)
+    stage.when_up(pane, "\u276f")
+    shows = "#{C:\u276f\u00a0}"
+    assert paste(pane, b"one", enter=False, around=AroundPaste(only_if=shows)).taken
+    cover = f"printf '\\033[2Ja question' >{look(pane).tty}\n"
+    cover += f"until {tmux_sh(pane.paths)} capture-pane -p -t {quote(pane.target)} | grep -q question; do :; done\n"
+    refused = paste(pane, b"two", enter=False, around=AroundPaste(before=cover, only_if=shows))
+    assert (refused.taken, refused.alive) == (False, True)
+    assert CHANGED in refused.why
+    for key, only_if in (("3", shows), ("4", "")):
+        pane.host.run(("sh", "-c", press(pane, key, only_if=only_if))).check("press")
+    assert stage.file("out", 4) == b"one4"
+    assert stage.tmux("list-buffers").text == ""
 
 
 @pytest.mark.accept("K8")

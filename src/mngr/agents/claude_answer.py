@@ -9,8 +9,7 @@ from mngr.model.event import RESUMED, Event
 from mngr.model.message import Delivery, Receipt
 from mngr.process import wait_until
 from mngr.store.script import READ_AND_RUN, append, encode, quote, ring
-from mngr.tmux.pane import AgentPane, AroundPaste, paste
-from mngr.tmux.server import tmux_sh
+from mngr.tmux.pane import AgentPane, AroundPaste, paste, press
 
 _YES = frozenset(("y", "yes", "ok", "allow", "approve"))
 _NO = frozenset(("n", "no", "deny", "reject"))
@@ -30,14 +29,14 @@ def answer(pane: AgentPane, seen: Glance, text: str) -> Receipt:
     """Chooses an option, or types where one takes words; anything else is not sent."""
     number = choose(seen.screen, text)
     if number and number != seen.screen.free_text:
-        pasted = paste(pane, b"", enter=False, around=AroundPaste(after=_press(pane, str(number))))
+        pasted = paste(pane, b"", enter=False, around=AroundPaste(after=press(pane, str(number))))
     elif seen.screen.free_text:
-        first = f"{_press(pane, str(seen.screen.free_text))}\nsleep 0.3"
+        first = f"{press(pane, str(seen.screen.free_text))}\nsleep 0.3"
         pasted = paste(
             pane,
             text.encode(),
             enter=False,
-            around=AroundPaste(before=first, after="sleep 0.3\n" + _press(pane, "\r")),
+            around=AroundPaste(before=first, after="sleep 0.3\n" + press(pane, quote("\r"))),
         )
     else:
         return Receipt(Delivery.BLOCKED, _what_it_asks(seen.screen), time.time())
@@ -49,12 +48,6 @@ def answer(pane: AgentPane, seen: Glance, text: str) -> Receipt:
 def _is_meant(option: str, word: str) -> bool:
     said = option.lower()
     return said == word or (word in ("yes", "no") and said.startswith(word))
-
-
-def _press(pane: AgentPane, key: str) -> str:
-    """Shell lines that hand over one key as if typed: a paste with marks would be text to a dialog."""
-    buffer = f"set-buffer -b mngr-key {quote(key)} \\; paste-buffer -d -r -b mngr-key -t {quote(pane.target)}"
-    return f"{tmux_sh(pane.paths)} {buffer} 9>&- </dev/null"
 
 
 def _judge(pane: AgentPane, before: Glance, chosen: str) -> Receipt:

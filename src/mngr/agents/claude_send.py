@@ -10,10 +10,10 @@ from mngr.agents.claude_glance import KINDS, Glance, settled
 from mngr.agents.claude_screen import PROMPT, Kind
 from mngr.agents.claude_text import check_text, readings, sum_of
 from mngr.agents.command import receipt_of
-from mngr.model.event import NEEDS_INPUT, SCREEN_UNKNOWN, Event
+from mngr.model.event import NEEDS_INPUT, PROMPT_SUBMITTED, RESUMED, SCREEN_UNKNOWN, TURN_ENDED, Event
 from mngr.model.message import Delivery, Receipt
 from mngr.store.script import READ_AND_RUN, append, encode, quote, ring
-from mngr.tmux.pane import AgentPane, AroundPaste, Pasted, check_size, paste
+from mngr.tmux.pane import CHANGED, AgentPane, AroundPaste, Pasted, check_size, paste, press
 from mngr.tmux.server import tmux_sh
 
 # A command of its own may leave no trace at all, so it is not worth a long wait.
@@ -23,7 +23,8 @@ _PRESSES = 4
 _TRIES = 5
 _KILL_TO_END, _KILL_TO_START = "\x0b", "\x15"
 _CURSOR, _DIM = "\x01", "\x02"
-_CHANGED = "mngr-changed"
+# Asked by tmux itself at the moment of a key: what came over the prompt since the last look must not get it.
+_PROMPT_SHOWS = f"#{{C:{PROMPT}}}"
 
 
 class _Queued(Struct, frozen=True):
@@ -65,13 +66,14 @@ def _try(pane: AgentPane, text: str) -> Receipt | None:
     pasted = paste(pane, text.encode(), enter=False, around=_around(pane, seen, text))
     if pasted.taken:
         return _judge(pasted, text)
-    return None if _CHANGED in pasted.why else receipt_of(pasted)
+    return None if CHANGED in pasted.why else receipt_of(pasted)
 
 
 def _around(pane: AgentPane, seen: Glance, text: str) -> AroundPaste:
     """Looks for the prompt to show the text, presses Enter, and again while it still does, until it said so."""
     log, session = quote(pane.agent.events), quote(seen.session_file or "/dev/null")
     said = "|".join(f"""*'"cksum":"{sum_of(reading)}"'*""" for reading in readings(text))
+    over = "|".join(f"""*'"kind":"{kind}"'*""" for kind in (RESUMED, PROMPT_SUBMITTED, TURN_ENDED))
     # A question that was asked long ago and is not on the screen any more is no reason to wait.
     asks = "true" if seen.says_it_asks else "! mngr_asks"
     ticks = int((_COMMAND_S if text.startswith("/") else _EVIDENCE_S) / _TICK_S)
@@ -82,14 +84,15 @@ mngr_queued() {{ tail -c +$((read + 1)) {session} 2>/dev/null | grep '"operation
 mngr_hear() {{
   while IFS= read -r one <&7; do
     case $part$one in {said}) said=$part$one ;; esac
+    case $part$one in *'"kind":"{NEEDS_INPUT}"'*) asked=yes ;; {over}) asked= ;; esac
     part=
   done
   part=$part$one
 }}
 mngr_taken() {{ mngr_hear; [ -n "$said" ] || {{ [ $((n % 4)) -eq 0 ] && mngr_queued >/dev/null; }}; }}
-mngr_look; [ "$is" = empty ] && {asks} || {{ echo {_CHANGED} >&2; mngr_drop; exit 1; }}
-said= part= read=$(wc -c 2>/dev/null <{session} || echo 0)
+said= part= asked= read=$(wc -c 2>/dev/null <{session} || echo 0)
 exec 7<{log}; cat <&7 >/dev/null
+mngr_look; [ "$is" = empty ] && {asks} || {{ echo {CHANGED} >&2; mngr_drop; exit 1; }}
 """
     after = f"""\
 n=0 pressed=0
@@ -98,7 +101,7 @@ n=0
 until mngr_taken; do
   if [ $((n % 10)) -eq 0 ]; then
     [ "$n" -lt {ticks} ] && [ "$(mngr_dead)" = 0 ] || break
-    if [ "$pressed" -lt {_PRESSES} ] && mngr_typed; then
+    if [ "$pressed" -lt {_PRESSES} ] && [ -z "$asked" ] && mngr_typed; then
       [ "$pressed" -gt 0 ] || printf '%s\\n' "$text" >{_shown(pane)}
       mngr_press '\r'; pressed=$((pressed + 1))
     fi
@@ -111,7 +114,7 @@ mngr_typed && echo typed
 [ -z "$said" ] || echo said
 mngr_queued | sed 's/^/queued /'
 """
-    return AroundPaste(before, after, timeout_s=_EVIDENCE_S + 30)
+    return AroundPaste(before, after, only_if=_PROMPT_SHOWS, timeout_s=_EVIDENCE_S + 30)
 
 
 def _functions(pane: AgentPane) -> str:
@@ -126,7 +129,7 @@ def _functions(pane: AgentPane) -> str:
     return f"""\
 LC_ALL=C; export LC_ALL
 mngr_look() {{
-  is=none last= line= IFS='
+  is=none last= line= text= IFS='
 '; set -f
   for one in $({tmux} capture-pane -p -e -t {target} 2>/dev/null </dev/null); do
     case $one in *{sign}*) last=$one ;; esac
@@ -148,7 +151,7 @@ mngr_look() {{
   esac
 }}
 mngr_typed() {{ mngr_look; [ "$is" = typed ]; }}
-mngr_press() {{ {tmux} set-buffer -b mngr-key "$1" \\; paste-buffer -d -r -b mngr-key -t {target} 9>&- </dev/null; }}
+mngr_press() {{ {press(pane, '"$1"', only_if=_PROMPT_SHOWS)}; }}
 mngr_clear() {{
   shown= n=0
   {{ read -r shown <{_shown(pane)}; }} 2>/dev/null

@@ -25,6 +25,8 @@ _BUSY_S = 60
 
 _SAVED, _GONE = 80, 81
 _DEAD, _CHANGED, _HELD = 82, 83, 84
+CHANGED = "mngr-changed"
+"""Why nothing was pasted where the pane no longer was as it had to be."""
 
 
 class AgentPane(Struct, frozen=True):
@@ -86,6 +88,8 @@ class AroundPaste(Struct, frozen=True):
 
     before: str = ""
     after: str = ""
+    only_if: str = ""
+    """A tmux format that must hold at the very moment of the paste; CHANGED is the reason where it did not."""
     timeout_s: float = 30
 
 
@@ -183,7 +187,10 @@ def _paste_script(pane: AgentPane, seen: Look, typed: bytes, enter: bytes, aroun
         # In copy mode tmux looks for the wish for marks on the wrong screen, and pastes without them.
         parts.append(f"copy-mode -q -t {target}")
     if typed:
-        parts.append(f"paste-buffer -d -r {flags}-b {buffer} -t {target}")
+        into = f"paste-buffer -d -r {flags}-b {buffer} -t {target}"
+        # No session has that name: the error is what tells that nothing was pasted.
+        refused = f"has-session -t ={CHANGED}"
+        parts.append(_guarded(into, pane, around.only_if, refused) if around.only_if else into)
     if enter:
         plain = flags.replace("-p ", "")
         parts += [f"set-buffer -b {buffer}-e {quote(enter.decode())}"]
@@ -204,6 +211,19 @@ kill -0 {seen.pid} 2>/dev/null && mngr_dead || echo 1
 mngr_drop
 exit 0
 """
+
+
+def press(pane: AgentPane, key: str, *, only_if: str = "") -> str:
+    """A shell command that hands over one key, a shell word, as if typed: with marks it would be text to a dialog."""
+    command = f"paste-buffer -d -r -b mngr-key -t {quote(pane.target)}"
+    if only_if:
+        command = _guarded(command, pane, only_if, "delete-buffer -b mngr-key")
+    return f"{tmux_sh(pane.paths)} set-buffer -b mngr-key {key} \\; {command} 9>&- </dev/null"
+
+
+def _guarded(command: str, pane: AgentPane, only_if: str, otherwise: str) -> str:
+    """A tmux command that runs if a format holds: tmux looks and acts at once, with nothing in between."""
+    return f"if-shell -F -t {quote(pane.target)} {quote(only_if)} {quote(command)} {quote(otherwise)}"
 
 
 def _read_look(line: str, stty: str) -> Look:
