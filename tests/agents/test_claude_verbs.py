@@ -51,6 +51,9 @@ def test_a_first_message_is_answered_by_one_with_a_home_and_a_key_of_its_own(sha
     assert os.listdir(desk.world.home) == []
     home = desk.state_dir("first") / "claude"
     assert (home / ".claude.json").exists()
+    assert [path.name for path in (home / "tmp").iterdir()] == [f"claude-{os.getuid()}"], (
+        "what it leaves goes with it"
+    )
     assert not (home / "plugins").exists(), "it went to the network for more of itself"
     assert home.stat().st_mode & 0o077 == 0
 

@@ -21,6 +21,7 @@ while [ "${{#key}}" -gt 20 ]; do key=${{key#?}}; done
 if [ -n "${{MNGR_CLAUDE_CREDENTIALS-}}" ] && [ ! -e "$home/.credentials.json" ]; then
   (umask 077; cp -- "$MNGR_CLAUDE_CREDENTIALS" "$home/.credentials.json") || exit
 fi
+(umask 077; mkdir -p "$home/tmp") || exit
 [ ! -p "$home/in" ] || exec "$@" <>"$home/in"
 exec "$@"
 """
@@ -60,6 +61,8 @@ def launch_argv(agent: AgentSpec, host: Host, *words: str) -> tuple[str, ...]:
 def launch_env(agent: AgentSpec, host: Host) -> dict[str, str]:
     env = {
         "CLAUDE_CONFIG_DIR": home_of(agent, host),
+        # It never clears what it puts into the machine's temporary folder.
+        "CLAUDE_CODE_TMPDIR": f"{home_of(agent, host)}/tmp",
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
         "DISABLE_AUTOUPDATER": "1",
         # Every new config directory would clone it from the network otherwise.
