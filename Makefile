@@ -6,7 +6,7 @@ STAMP := $(VENV)/.ready
 FIRST := $(VENV)/.first
 PAGE := src/mngr_view/static/page.html
 DIR ?= mngr-demo
-DEBIAN := tmux git rsync openssh-client openssh-server iproute2 iptables docker.io debootstrap busybox util-linux procps groff-base asciinema chromium gh
+DEBIAN := tmux git rsync openssh-client openssh-server iproute2 iptables docker.io mmdebstrap busybox util-linux procps groff-base asciinema chromium gh
 PATHS ?= tests/e2e/test_finding_your_way.py
 WORKERS ?= 4
 # What a set-up installs comes from three registries: no part of it waits for another's.

@@ -148,7 +148,7 @@ def _add_images(engine: Engine, only_base: bool) -> None:
         return
     with _locked(ROOT / "build/docker.lock"):
         if not ARCHIVE.exists():
-            needs("debootstrap", "sh", "-c", "command -v debootstrap")
+            needs("mmdebstrap", "sh", "-c", "command -v mmdebstrap")
             process.run([str(ROOT / "tools/docker-base"), str(ARCHIVE)], timeout_s=_IMAGE_S).check(
                 "cannot make the base image"
             )
