@@ -5,7 +5,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from tests.support.world import LEAN
+from tests.support.world import LEAN, TEMPORARY
 
 from mngr import process
 from mngr.process import CommandFailedError, Completed
@@ -33,7 +33,8 @@ class Jot:
             "HOME": str(self.root),
             "LANG": "C.UTF-8",
             **LEAN,
-        } | ({"TMPDIR": os.environ["TMPDIR"]} if "TMPDIR" in os.environ else {})
+            **TEMPORARY,
+        }
         try:
             return process.run(argv, env=env, cwd=str(self.root), timeout_s=300)
         except CommandFailedError as error:

@@ -19,6 +19,8 @@ LEAN = {
     "MNGR__TMR__PYTEST": " ".join(("python3", "-m", "pytest", *LEAN_FLAGS)),
 }
 """The same for programs that run pytest themselves, or let agents do so."""
+TEMPORARY = {"TMPDIR": os.environ["TMPDIR"]} if "TMPDIR" in os.environ else {}
+"""Where this run has its temporary files; what agents of tests leave goes with it."""
 
 
 class World:
@@ -38,6 +40,7 @@ class World:
             "LANG": "C.UTF-8",
             "GIT_CONFIG_NOSYSTEM": "1",
             **LEAN,
+            **TEMPORARY,
         }
         self.git("init", "-q", "-b", "main")
         self.git("config", "user.name", "Ada")
