@@ -15,11 +15,6 @@ from mngr.model.agent import Agent, Change
 from mngr.model.host import HostRef, HostState
 
 
-def is_host(target: str) -> bool:
-    """Whether a target is a host: an address without an agent's name."""
-    return target.startswith("@")
-
-
 def stop_host(target: str, *, grace_s: float = GRACE_S, manager: Manager | None = None) -> list[Change]:
     """Stops a host's agents, then the host itself; its files stay. Refused where it could not be started again."""
     manager = default_manager(manager)

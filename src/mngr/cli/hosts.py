@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
 
-from mngr.actions.hosts import is_host
 from mngr.cli.options import Chosen
 from mngr.cli.outcome import Outcome
 from mngr.cli.stdin import Item
 from mngr.cli.targets import outcome_of
 from mngr.errors import MngrError
+from mngr.model.address import is_host
 from mngr.model.agent import Change
 
 

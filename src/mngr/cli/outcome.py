@@ -6,13 +6,13 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from mngr.actions.hosts import is_host
 from mngr.cli.call import Call
 from mngr.cli.options import Chosen
 from mngr.cli.records import as_record, error_record
 from mngr.cli.render import JSON, JSONL, put, say, show_error
 from mngr.cli.stdin import Item
 from mngr.errors import ExitCode, MngrError
+from mngr.model.address import is_host
 
 
 class Outcome(Struct, frozen=True):

@@ -29,6 +29,11 @@ class Address(Struct, frozen=True):
         return self.name + (f"@{where}" if where else "") + (f":{self.path}" if self.path else "")
 
 
+def is_host(target: str) -> bool:
+    """Whether a target is a host: an address without an agent's name."""
+    return target.startswith("@")
+
+
 def parse_address(text: str, providers: Collection[str]) -> Address:
     """Reads an address. The last label after `@` is a provider only if it is one of `providers`."""
     if any(ord(char) < 0x20 or ord(char) == 0x7F for char in text):
