@@ -156,6 +156,25 @@ def test_a_note_that_names_something_else_harms_nothing(newcomer: Newcomer, name
 
 
 @pytest.mark.accept("U1", "U3")
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("raise ImportError", "not installed"),
+        ("__version__, version_tuple = '8.3.5', (8, 3, 5)", "8.3.5 is too old"),
+    ],
+)
+def test_without_a_pytest_that_can_run_the_example_it_says_what_to_install(
+    newcomer: Newcomer, tmp_path: Path, source: str, said: str
+) -> None:
+    (tmp_path / "pytest.py").write_text(source)
+    newcomer.env["PYTHONPATH"] = str(tmp_path)
+    done = newcomer(*ARGV, "demo")
+    assert (done.code, f"pytest: {said}" in done.stderr) == (1, True), done
+    assert "mngr-agents[demo]" in done.stderr
+    assert [*newcomer.cwd.iterdir(), *newcomer.left()] == []
+
+
+@pytest.mark.accept("U1", "U3")
 def test_a_folder_that_is_something_else_is_left_alone(newcomer: Newcomer) -> None:
     mine = newcomer.cwd / "mngr-demo/pantry/shopping.txt"
     mine.parent.mkdir(parents=True)

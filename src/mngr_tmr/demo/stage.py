@@ -10,7 +10,6 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from importlib.util import find_spec
 from itertools import count
 
 from msgspec import Struct
@@ -22,6 +21,8 @@ from mngr_tmr.run.folder import runs_folder
 _NAME = "demo"
 _PREFIX = "mngr-demo-"
 _ENOUGH_S = 30.0
+# The first that can leave its plugins out by a flag.
+_PYTEST_AT_LEAST = (8, 4)
 # A user's own settings of git, such as signing, would stop at a question that nobody answers.
 _PLAIN_GIT = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null"}
 
@@ -94,12 +95,21 @@ def user_packages() -> dict[str, str]:
 def _check_machine() -> None:
     """One error that names all that is missing, and the way out for each."""
     bad = [one for one in mngr.examine() if not one.ok and one.severity == "error"]
-    if find_spec("pytest") is None:
+    if wrong := _pytest_is():
         fix = "pip install 'mngr-agents[demo]'"
-        bad.append(mngr.Finding("pytest", False, "error", "not installed (the example's tests)", fix))
+        bad.append(mngr.Finding("pytest", False, "error", f"{wrong} (the example's tests)", fix))
     if bad:
         found = "; ".join(f"{one.name}: {one.found}" for one in bad)
         raise mngr.MngrError(f"the demo cannot run here: {found}", hint="; ".join(one.fix for one in bad))
+
+
+def _pytest_is() -> str:
+    """What is wrong with pytest here; empty when it can run the example without foreign plugins."""
+    try:
+        import pytest
+    except ImportError:
+        return "not installed"
+    return "" if pytest.version_tuple >= _PYTEST_AT_LEAST else f"{pytest.__version__} is too old"
 
 
 def _repository(folder: str) -> tuple[Example, str]:
