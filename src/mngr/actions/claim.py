@@ -1,9 +1,11 @@
 """A claim: an agent's directory and name on a host, taken before anything else and given back on failure."""
 
+import time
+
 import msgspec
 
 from mngr.errors import MngrError, RefusedError
-from mngr.hosts.protocol import Host
+from mngr.hosts.protocol import Host, shares_files
 from mngr.model import event as kinds
 from mngr.model.agent import AgentSpec
 from mngr.model.ids import random_name
@@ -16,6 +18,7 @@ from mngr.tmux.tree import end_trees
 
 _TAKEN = 17
 _TRIES = 20
+_TIME_THERE = "$(date +%s)"
 _ISOLATED = ("unshare", "-U", "--map-current-user", "--pid", "--fork", "--kill-child", "--mount-proc")
 
 
@@ -24,8 +27,9 @@ def claim(host: Host, spec: AgentSpec, *, is_auto_named: bool) -> tuple[AgentSpe
 
     Returns the agent as it was claimed, and the time by the host's clock.
     """
+    now = str(int(time.time())) if shares_files(host) else _TIME_THERE
     for _ in range(_TRIES):
-        done = host.run(READ_AND_RUN, stdin=encode(_claim_script(HostPaths(host.dir), spec)))
+        done = host.run(READ_AND_RUN, stdin=encode(_claim_script(HostPaths(host.dir), spec, now)))
         if done.code == 0:
             return spec, float(done.stdout)
         if done.code != _TAKEN:
@@ -51,7 +55,7 @@ def claim(host: Host, spec: AgentSpec, *, is_auto_named: bool) -> tuple[AgentSpe
 def claim_lines(paths: HostPaths, spec: AgentSpec) -> str:
     """Shell lines that claim as part of a longer script, for a host where nobody else is; they print its time."""
     # A shell of its own: what it sets must not reach the agent.
-    return f"now=$(\n{_claim_script(paths, spec)}) || exit 1\nprintf '%s ' \"$now\""
+    return f"now=$(\n{_claim_script(paths, spec, _TIME_THERE)}) || exit 1\nprintf '%s ' \"$now\""
 
 
 def take_name(paths: HostPaths, name: str, agent_id: str) -> str:
@@ -117,7 +121,7 @@ def _first_line(text: str) -> str:
     return text.partition("\n")[0]
 
 
-def _claim_script(paths: HostPaths, spec: AgentSpec) -> str:
+def _claim_script(paths: HostPaths, spec: AgentSpec, now: str) -> str:
     agent = paths.agent(spec.id)
     return f"""\
 umask 077
@@ -125,7 +129,7 @@ D={quote(agent.dir)}
 mkdir -p {quote(paths.names)} {quote(paths.work)} "$D/outbox" || exit 1
 trap '[ "$?" = 0 ] || rm -rf "$D"' EXIT
 {put(agent.spec, msgspec.json.encode(spec).decode())} || exit 1
-now=$(date +%s)
+now={now}
 {append_at(agent.events, '"$now"', kinds.CREATING)} || exit 1
 {take_name(paths, spec.name, spec.id)}
 echo "$now"

@@ -31,7 +31,8 @@ class Launched(Struct, frozen=True):
 def launch(host: Host, spec: AgentSpec, *, before: str = "", after: str = "") -> Launched:
     """Starts the agent's session and looks until its program has settled or ended.
 
-    `before` and `after` are shell lines run around it in the same round trip. On failure no session is left.
+    `before` and `after` are shell lines run around the start in the same round trip, `after` while the program comes
+    up. On failure no session is left.
     """
     script = launch_script(HostPaths(host.dir), spec, before=before, after=after)
     return read_launch(run_there(host, script), host, spec)
@@ -84,6 +85,7 @@ until out=$({tmux_sh(paths)} {_new_session(agent, spec)} 2>&1 </dev/null); do
   [ "$n" -lt 50 ] || {{ echo "$out" >&2; exit 1; }}
 done
 {ensure_index_writer(paths) if spec.record else ""}
+{after}
 {_settle(paths)}
 echo "$calm ${{pid:-0}}"
 if [ -e "$D/exit.json" ]; then
@@ -92,7 +94,6 @@ if [ -e "$D/exit.json" ]; then
 else
   echo
 fi
-{after}
 exit 0
 """
 
