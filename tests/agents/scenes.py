@@ -60,7 +60,8 @@ def twenty_messages(desk: Desk, *odd: str) -> None:
     texts = [f"message {number}: {'words ' * (number * 7 % 40)}end" for number in range(count)]
     texts += [*odd, "the long one " + "0123456789abcdef\n" * 3800 + "end"]
     for text in texts:
-        assert desk.send(text).status in (Delivery.DELIVERED, Delivery.QUEUED), desk.screen()
+        receipt = desk.send(text)
+        assert receipt.status in (Delivery.DELIVERED, Delivery.QUEUED), (receipt, desk.screen())
     assert wait_until(lambda: len(desk.said("user")) == 20, desk.patience_s)
     assert sorted(desk.said("user")) == sorted(texts)
     desk.wait_turn()

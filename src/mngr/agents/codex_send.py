@@ -99,7 +99,10 @@ def _newest_thread(channel: Channel) -> Message | None:
     """Codex has short-lived conversations of its own, for titles, and one for each of its helpers."""
     found = []
     for name in channel.ask("thread/loaded/list", {}).get("data", ()):
-        thread = channel.ask("thread/read", {"threadId": name})["thread"]
+        try:
+            thread = channel.ask("thread/read", {"threadId": name})["thread"]
+        except NotGrantedError:
+            continue  # a short-lived one that ended since it was listed
         if not thread.get("ephemeral") and not thread.get("parentThreadId"):
             found.append(thread)
     return max(found, key=lambda thread: thread.get("recencyAt") or 0, default=None)
