@@ -114,6 +114,17 @@ def test_a_line_is_met_only_if_all_its_tests_ran_and_passed(suite: Suite) -> Non
     assert suite.row("K1").endswith("| met |")
 
 
+def test_what_the_bench_missed_is_not_met_whatever_its_tests_say(suite: Suite) -> None:
+    suite.test("-k", "starts or waits")
+    (suite.folder / "tests/test_it.py").write_text(TESTS.partition('@pytest.mark.accept("K2"')[0])
+    (suite.folder / "bench").mkdir()
+    missed = "not met, missed by the bench: `go` ≥ 10 x, found 9.1 x"
+    for found, status in (("9.1 x | **missed**", missed), ("10.1 x | met", "met")):
+        (suite.folder / "bench/RESULTS.md").write_text(f"| K1 | `go` ≥ 10 x | {found} |\n")
+        suite.judge()
+        assert suite.row("K1").endswith(f"| {status} |")
+
+
 def test_a_citation_that_no_line_has_and_a_missing_run_are_errors(suite: Suite) -> None:
     assert b"make test" in suite.judge().stderr
     suite.test()
