@@ -204,6 +204,7 @@ def test_a_terminal_that_changes_between_look_and_paste_is_looked_at_again(stage
 def test_what_must_be_on_the_screen_is_asked_at_the_very_moment_of_the_paste(stage: Stage) -> None:
     """The program covers its prompt after the last look of whoever sends: text and keys stay out."""
     script = "stty raw -echo; printf '\\342\\235\\257\\302\\240'; exec cat >out"
+    stage.start("sleep", "1000", name="changed")  # whatever the agents are called
     pane = stage.shell(script)
     stage.when_up(pane, "\u276f")
     shows = "#{C:\u276f\u00a0}"

@@ -25,7 +25,8 @@ _BUSY_S = 60
 
 _SAVED, _GONE = 80, 81
 _DEAD, _CHANGED, _HELD = 82, 83, 84
-CHANGED = "mngr-changed"
+# The colon keeps it apart from the names of sessions, which tmux puts into its errors.
+CHANGED = "screen:changed"
 """Why nothing was pasted where the pane no longer was as it had to be."""
 
 
@@ -188,8 +189,8 @@ def _paste_script(pane: AgentPane, seen: Look, typed: bytes, enter: bytes, aroun
         parts.append(f"copy-mode -q -t {target}")
     if typed:
         into = f"paste-buffer -d -r {flags}-b {buffer} -t {target}"
-        # No session has that name: the error is what tells that nothing was pasted.
-        refused = f"has-session -t ={CHANGED}"
+        # There is no such buffer: the error is what tells that nothing was pasted.
+        refused = f"delete-buffer -b {CHANGED}"
         parts.append(_guarded(into, pane, around.only_if, refused) if around.only_if else into)
     if enter:
         plain = flags.replace("-p ", "")
