@@ -11,8 +11,6 @@ from contextlib import contextmanager
 
 from msgspec import Struct
 
-from mngr.store.paths import HostPaths
-
 _FILES = 40
 
 
@@ -37,7 +35,7 @@ def workshop() -> Iterator[str]:
     finally:
         end_processes(root)
         for name in os.listdir(root):
-            _remove(f"{root}/{name}")
+            shutil.rmtree(f"{root}/{name}", ignore_errors=True)
         shutil.rmtree(root, ignore_errors=True)
 
 
@@ -66,13 +64,7 @@ def make_stage(root: str, name: str) -> Stage:
 def end_stage(stage: Stage) -> None:
     """Ends what runs on a stage and removes its files."""
     end_processes(stage.home)
-    _remove(stage.home)
-
-
-def _remove(home: str) -> None:
-    """Removes a home, and the folder of its tmux socket, which is elsewhere where the home's name is long."""
-    for folder in (home, os.path.dirname(HostPaths(f"{home}/.mngr").socket)):
-        shutil.rmtree(folder, ignore_errors=True)
+    shutil.rmtree(stage.home, ignore_errors=True)
 
 
 def processes_under(root: str) -> list[int]:

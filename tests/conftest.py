@@ -3,12 +3,22 @@
 import os
 import signal
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from mngr_e2e.session.left_over import sweep
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+# Before any test file imports them: afterwards it would be too late for readable failures.
+pytest.register_assert_rewrite(
+    "mngr.agents.conformance", "mngr.hosts.conformance", "mngr.transfer.conformance"
+)
 
 _GRACE_S = 30.0
 # A user's PATH often lacks where Debian keeps iptables, ip, sshd and dockerd.
@@ -35,6 +45,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         ids = {name for mark in item.iter_markers("accept") for name in mark.args}
         item.user_properties += [("accept", name) for name in sorted(ids)]
+
+
+@pytest.fixture(scope="session")
+def chromium() -> "Iterator[Browser]":
+    """One Chromium for each worker; the fixture `browser` lends it to a module."""
+    from tests.support.browser import launched  # few workers need Playwright
+
+    with launched() as browser:
+        yield browser
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -32,8 +32,11 @@ def test_a_bad_import_and_an_unplaced_room_are_seen(tmp_path: Path) -> None:
     (tmp_path / "src/mngr/attic.py").write_text("")
     with (tmp_path / "src/mngr/model/ids.py").open("a") as file:
         file.write("\nimport mngr.process\n")
+    with (tmp_path / "src/mngr_lib/git.py").open("a") as file:
+        file.write("\nimport mngr.errors\n")
     done = lint(tmp_path)
     assert done.code != 0
+    assert "mngr_lib.git -> mngr.errors" in done.text
     assert "mngr.model.ids -> mngr.process" in done.text
     assert "attic" in done.text
 

@@ -74,6 +74,22 @@ def test_an_interrupt_ends_the_child_with_its_children() -> None:
         child.kill()
 
 
+def test_a_deferred_interrupt_takes_effect_when_the_command_has_ended(tmp_path: Path) -> None:
+    ended = tmp_path / "ended"
+    program = f"kill -INT {os.getpid()}; sleep 0.3; touch {ended}"
+    with pytest.raises(KeyboardInterrupt):
+        process.run(["sh", "-c", program], defer_signals=True)
+    assert ended.exists()
+
+
+def test_a_second_interrupt_is_not_deferred(tmp_path: Path) -> None:
+    ended = tmp_path / "ended"
+    program = f"kill -INT {os.getpid()}; sleep 0.3; kill -INT {os.getpid()}; sleep 600; touch {ended}"
+    with pytest.raises(KeyboardInterrupt):
+        process.run(["sh", "-c", program], defer_signals=True)
+    assert not ended.exists()
+
+
 def test_a_deadline_names_the_command_in_one_printable_line() -> None:
     with pytest.raises(TimedOutError) as raised:
         process.run(["sh", "-c", "sleep 9\n# \udcff " + "x" * 200], timeout_s=0.05)

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from mngr.actions.create_many import create_many as create_many
     from mngr.actions.create_spec import CreateSpec as CreateSpec
     from mngr.actions.destroy import destroy as destroy
-    from mngr.actions.doctor import Finding as Finding
     from mngr.actions.doctor import examine as examine
     from mngr.actions.events import events as events
     from mngr.actions.events import follow as follow
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
     from mngr.actions.message import message as message
     from mngr.actions.migrate import migrate as migrate
     from mngr.actions.owner import owner_labels as owner_labels
+    from mngr.actions.preflight import preflight as preflight
     from mngr.actions.pull import Pulled as Pulled
     from mngr.actions.pull import pull as pull
     from mngr.actions.pull import pull_files as pull_files
@@ -73,8 +73,10 @@ if TYPE_CHECKING:
     from mngr.model.agent import Agent as Agent
     from mngr.model.agent import AgentState as AgentState
     from mngr.model.agent import Change as Change
+    from mngr.model.agent import ModelError as ModelError
     from mngr.model.duration import parse_duration as parse_duration
     from mngr.model.event import Event as Event
+    from mngr.model.finding import Finding as Finding
     from mngr.model.message import Receipt as Receipt
     from mngr.model.message import Turn as Turn
     from mngr.process import CommandFailedError as CommandFailedError
@@ -91,7 +93,7 @@ _HOMES = {
     "actions.create_many": "create_many",
     "actions.create_spec": "CreateSpec",
     "actions.destroy": "destroy",
-    "actions.doctor": "Finding examine",
+    "actions.doctor": "examine",
     "actions.events": "events follow",
     "actions.exec": "exec_in",
     "actions.filter": "Filter",
@@ -103,6 +105,7 @@ _HOMES = {
     "actions.message": "Messaged message",
     "actions.migrate": "migrate",
     "actions.owner": "owner_labels",
+    "actions.preflight": "preflight",
     "actions.pull": "Pulled pull pull_files pull_outbox",
     "actions.push": "push push_files",
     "actions.rename": "rename",
@@ -116,9 +119,10 @@ _HOMES = {
     "actions.wait": "Waited wait",
     "errors": "BlockedError MngrError NotFoundError RefusedError TimedOutError UnreachableError UsageError",
     "hookspecs": "hookimpl",
-    "model.agent": "Agent AgentState Change",
+    "model.agent": "Agent AgentState Change ModelError",
     "model.duration": "parse_duration",
     "model.event": "Event",
+    "model.finding": "Finding",
     "model.message": "Receipt Turn",
     "process": "CommandFailedError Completed run_program",
 }

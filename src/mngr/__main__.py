@@ -1,6 +1,7 @@
 """The command `mngr`. What can be said without importing anything is said before importing anything."""
 
 import gc
+import os
 import sys
 
 from mngr import __version__
@@ -11,8 +12,12 @@ def main() -> int:
     # Nearly all that a command allocates lives until its end: collecting it on the way and on leaving is waste,
     # a seventh of the time of `list`. What runs for hours still collects, rarely.
     gc.set_threshold(100_000, 20, 20)
+    _open_standard_streams()
     try:
         return _answer(sys.argv[1:])
+    except OSError as error:  # before a command runs there is only the loading of modules
+        _complain(f"error: {error.strerror}: {error.filename}\n")
+        return 1
     finally:
         gc.freeze()
 
@@ -20,17 +25,64 @@ def main() -> int:
 def _answer(words: list[str]) -> int:
     """Answers `--version`, help and completion at once; everything else goes to `mngr.cli.app`."""
     if words in (["--version"], ["-V"]):
-        print(f"mngr {__version__}")
-        return 0
+        return _print(f"mngr {__version__}\n")
     if words in ([], ["--help"], ["-h"], ["help"]):
-        from mngr.cli.overview import print_overview  # the fast path must not pay for click
+        from mngr.cli.overview import overview  # the fast path must not pay for click
 
-        return print_overview()
+        return _print(overview())
     if words[0] == "__complete":
-        from mngr.cli.complete import print_candidates
+        from mngr.cli.complete import completed
 
-        return print_candidates(words[1:])
+        _print(
+            completed(words[1:]), complains=False
+        )  # in the middle of a line, a shell wants no words of ours
+        return 0
     return _run(words)
+
+
+def _open_standard_streams() -> None:
+    """Opens those that were closed when we were started, so that no file of ours gets their number.
+
+    stdin and stdout are opened the wrong way round: to read or write there is the error that it should be.
+    """
+    for number, name, way in (
+        (0, "stdin", os.O_WRONLY),
+        (1, "stdout", os.O_RDONLY),
+        (2, "stderr", os.O_WRONLY),
+    ):
+        if getattr(sys, name) is None:
+            opened = os.open(os.devnull, way)
+            if opened != number:
+                os.dup2(opened, number)
+                os.close(opened)
+            stream = open(number, "w" if number else "r", encoding="utf-8", closefd=False)  # noqa: SIM115
+            setattr(sys, name, stream)
+
+
+def _print(text: str, *, complains: bool = True) -> int:
+    """Prints all there is to say and returns the exit code."""
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="backslashreplace")
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+        return 0
+    except BrokenPipeError:
+        code = 128 + 13
+    except OSError as error:
+        code = 1
+        if complains:
+            _complain(f"error: cannot write the output: {error.strerror}\n")
+    # What could not be written is still there, and Python would try again at exit.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    return code
+
+
+def _complain(text: str) -> None:
+    try:
+        sys.stderr.write(text)
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
 
 
 def _run(words: list[str]) -> int:

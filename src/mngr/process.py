@@ -31,6 +31,10 @@ _STRAY = frozenset(
 _NOT_RUNNABLE = frozenset(
     (errno.EACCES, errno.ENOTDIR, errno.EISDIR, errno.ENOEXEC, errno.E2BIG, errno.ELOOP, errno.ENAMETOOLONG)
 )
+# Other threads give theirs back when their children end.
+_FEW = frozenset((errno.EMFILE, errno.ENFILE))
+_DESCRIPTOR_S = 5.0
+_DESCRIPTORS_MAX = 65536
 
 
 class OnlyEnv(dict[str, str]):
@@ -104,6 +108,18 @@ class LocalStream:
         _close_pipes(self._child)
 
 
+def descriptor_limit() -> int:
+    """How many files we may have open, after raising that to what this user may ask for."""
+    import resource  # only who does many things at once needs it
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = _DESCRIPTORS_MAX if hard == resource.RLIM_INFINITY else min(hard, _DESCRIPTORS_MAX)
+    if soft == resource.RLIM_INFINITY or soft >= most:
+        return most if soft == resource.RLIM_INFINITY else soft
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+    return most
+
+
 def child_env(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     """Our environment for a child: without what git and tmux left in it, with `extra`."""
     if isinstance(extra, OnlyEnv):
@@ -120,14 +136,16 @@ def run(
     timeout_s: float = 60,
     env: Mapping[str, str] | None = None,
     cwd: str | None = None,
+    defer_signals: bool = False,
 ) -> Completed:
     """Runs a command to its end and returns what it printed.
 
     Raises TimedOutError at the deadline, with its whole process group killed, and CommandFailedError when the
-    program is missing (127) or cannot be started (126).
+    program is missing (127) or cannot be started (126). With `defer_signals`, Ctrl-C and TERM take effect when the
+    command has ended, or when a second one comes: for a short command whose effect must be known.
     """
     with _Held() as held:
-        return _finish(_spawn(argv, env, cwd), argv, stdin, timeout_s, held)
+        return _finish(_spawn(argv, env, cwd), argv, stdin, timeout_s, held, defer_signals=defer_signals)
 
 
 run_program = run
@@ -220,6 +238,7 @@ class _Held:
     def __init__(self) -> None:
         self._before: dict[int, Callable[[int, FrameType | None], object]] = {}
         self._came: list[int] = []
+        self._limit: int | None = None
 
     def __enter__(self) -> "_Held":
         if threading.current_thread() is threading.main_thread():
@@ -227,17 +246,28 @@ class _Held:
                 handler = signal.getsignal(number)
                 if callable(handler):
                     self._before[number] = handler
-                    signal.signal(number, lambda came, _: self._came.append(came))
+                    signal.signal(number, self._hold)
         return self
+
+    def hold_one(self) -> None:
+        """Goes on holding back the first; a second takes effect at once."""
+        self._limit = 1
+        if len(self._came) > 1:
+            self.release()
 
     def release(self) -> None:
         """Gives the signals back their meaning, and what came meanwhile its effect. Twice is safe."""
         before, self._before = self._before, {}
+        came, self._came = self._came, []
         for number, handler in before.items():
             signal.signal(number, handler)
-        while self._came:
-            number = self._came.pop()
+        for number in came:
             before[number](number, None)
+
+    def _hold(self, number: int, _: FrameType | None) -> None:
+        self._came.append(number)
+        if self._limit is not None and len(self._came) > self._limit:
+            self.release()
 
     def __exit__(self, *_: object) -> None:
         self.release()
@@ -248,6 +278,24 @@ def _spawn(
     env: Mapping[str, str] | None,
     cwd: str | None,
     pass_fds: tuple[int, ...] = (),
+) -> "subprocess.Popen[bytes]":
+    deadline = time.monotonic() + _DESCRIPTOR_S
+    while True:
+        try:
+            return _spawn_once(argv, env, cwd, pass_fds)
+        except OSError as error:
+            if error.errno not in _FEW:
+                raise
+            if time.monotonic() > deadline or threading.active_count() == 1:
+                raise MngrError(
+                    f"cannot run {argv[0]}: {error.strerror}",
+                    hint="raise the limit of open files (ulimit -n), or do fewer at a time (-j)",
+                ) from None
+        time.sleep(0.02)
+
+
+def _spawn_once(
+    argv: Sequence[str], env: Mapping[str, str] | None, cwd: str | None, pass_fds: tuple[int, ...]
 ) -> "subprocess.Popen[bytes]":
     try:
         return subprocess.Popen(
@@ -275,11 +323,20 @@ def _spawn(
 
 
 def _finish(
-    child: "subprocess.Popen[bytes]", argv: Sequence[str], stdin: bytes, timeout_s: float, held: _Held
+    child: "subprocess.Popen[bytes]",
+    argv: Sequence[str],
+    stdin: bytes,
+    timeout_s: float,
+    held: _Held,
+    *,
+    defer_signals: bool = False,
 ) -> Completed:
-    """Sees a child to its end, or ends it with its group when that does not come."""
+    """Waits for a child to end, or ends it with its group at the deadline or when a signal interrupts us."""
     try:
-        held.release()
+        if defer_signals:
+            held.hold_one()
+        else:
+            held.release()
         out, err = _talk(child, stdin, time.monotonic() + timeout_s)
     except BaseException as error:
         end_group(child)

@@ -135,6 +135,16 @@ def plugin_commands() -> dict[str, str]:
     return commands
 
 
+def section_keys(command: str) -> tuple[str, ...] | None:
+    """The keys of a plugin's section of the config, as its command's `config_keys()` tells; None when it tells none."""
+    entry = entries(COMMANDS).get(command)
+    try:
+        declared = getattr(load_entry(entry), "config_keys", None) if entry else None
+    except PluginError:
+        return None
+    return tuple(declared()) if declared else None
+
+
 def _read_entries(dist_info: str) -> list[Entry]:
     try:
         with open(os.path.join(dist_info, "entry_points.txt"), encoding="utf-8", errors="replace") as file:

@@ -22,6 +22,7 @@ _SESSION = pytest.StashKey["E2eSession"]()
 _REASON = pytest.StashKey[str]()
 _REPORTS = pytest.StashKey[dict[str, pytest.TestReport]]()
 _HOW_TO_LOOK = pytest.StashKey[str]()
+_IS_NESTED = pytest.StashKey[bool]()
 _ALIVE = pytest.StashKey[BinaryIO]()
 _TAIL_LINES = 100
 _SETTINGS = frozenset(("shell", "timeout_s", "output_mb", "record"))
@@ -56,6 +57,7 @@ def pytest_configure(config: pytest.Config) -> None:
         "e2e(shell='bash', timeout_s=60, output_mb=10, record=False): how this test's commands are run and recorded",
     )
     config.stash[_RUN] = _run_name(config)
+    config.stash[_IS_NESTED] = "PYTEST_CURRENT_TEST" in os.environ
     if config.getoption("--tutorial") and not hasattr(config, "workerinput"):
         from mngr_e2e.tutorial.pytest_check import TutorialCheck
 
@@ -123,10 +125,15 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 
 
 def _say_where(terminalreporter: Any, reports: list[Any]) -> None:
-    """One line with the run's folder and the command that shows it, if something failed or details were wanted."""
+    """One line with the run's folder and the command that shows it.
+
+    After success it is left out of quiet runs and of those that a test started.
+    """
     folders = [report.e2e_artifacts for report in reports if hasattr(report, "e2e_artifacts")]
     has_failed = bool(terminalreporter.stats.get("failed") or terminalreporter.stats.get("error"))
-    if folders and (has_failed or terminalreporter.verbosity > 0):
+    verbosity = terminalreporter.verbosity
+    is_wanted = verbosity > 0 or (verbosity == 0 and not terminalreporter.config.stash[_IS_NESTED])
+    if folders and (has_failed or is_wanted):
         run = os.path.dirname(os.path.dirname(folders[0]))
         path = os.path.relpath(run, terminalreporter.config.invocation_params.dir)
         shown = run if path.startswith(os.pardir) else path

@@ -6,38 +6,27 @@ Trees and commits are written beside the user's own; nothing else of the reposit
 import os
 import re
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
 import mngr
+from mngr_lib.git import git_argv, git_env
 
 NOTHING = "0"
 _DEADLINE_S = 600.0
-_SETTINGS = (
-    "core.hooksPath=/dev/null",
+OBJECTS_ONLY = (
     "core.attributesFile=/dev/null",
-    "core.fsmonitor=false",
     "core.bare=true",
     "core.bigFileThreshold=1m",
-    "gc.auto=0",
-    "maintenance.auto=false",
     "i18n.commitEncoding=UTF-8",
     "merge.renames=true",
     "merge.directoryRenames=false",
     "merge.renormalize=false",
     "merge.conflictStyle=merge",
-    "submodule.recurse=false",
 )
-FLAGS = tuple(word for setting in _SETTINGS for word in ("-c", setting))
-ENV = {
-    "LC_ALL": "C",
-    "GIT_TERMINAL_PROMPT": "0",
-    "GIT_OPTIONAL_LOCKS": "0",
-    "GIT_EDITOR": "true",
-    "GIT_NO_REPLACE_OBJECTS": "1",
-    "GIT_ATTR_NOSYSTEM": "1",
-}
+"""Settings under which git calls the repository bare and merges alike for everybody."""
+AS_IT_IS = {"GIT_NO_REPLACE_OBJECTS": "1", "GIT_ATTR_NOSYSTEM": "1"}
 _OBJECT_ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _NOBODY = ("mngr tmr", "tmr@localhost")
 
@@ -137,16 +126,20 @@ class Repository:
         small = [
             oid for oid, (kind, size) in self.sizes(set(ids)).items() if kind == "blob" and size <= limit
         ]
-        if not small:
-            return {}
-        said = memoryview(self.ask("cat-file", "--batch", stdin="\n".join(small).encode() + b"\n"))
-        found, at = {}, 0
-        for oid in small:
+        return dict(zip(small, self.contents(small), strict=True))
+
+    def contents(self, ids: Iterable[str]) -> Iterator[bytes]:
+        """Objects of any kind as they are stored, in their order, from one process; all of them must exist."""
+        wanted = list(ids)
+        if not wanted:
+            return
+        said = memoryview(self.ask("cat-file", "--batch", stdin="\n".join(wanted).encode() + b"\n"))
+        at = 0
+        for _ in wanted:
             line_end = bytes(said[at : at + 200]).index(b"\n") + at
             size = int(bytes(said[at:line_end]).split()[2])
-            found[oid] = bytes(said[line_end + 1 : line_end + 1 + size])
+            yield bytes(said[line_end + 1 : line_end + 1 + size])
             at = line_end + size + 2
-        return found
 
     def write_blob(self, data: bytes) -> str:
         return self.word("hash-object", "-w", "--stdin", stdin=data)
@@ -199,9 +192,18 @@ def _messages(fields: list[str]) -> Iterable[str]:
         at += 2
 
 
+def run_git(
+    repo: str, *args: str, stdin: bytes = b"", timeout_s: float = 120, env: Mapping[str, str] | None = None
+) -> mngr.Completed:
+    """Runs git in a checkout of the user's, with its files; the caller looks at the exit code."""
+    argv = git_argv("-C", repo, *args)
+    return mngr.run_program(argv, stdin=stdin, timeout_s=timeout_s, env=git_env(env))
+
+
 def _git(args: Sequence[str], stdin: bytes = b"", env: Mapping[str, str] | None = None) -> mngr.Completed:
-    argv = ("git", *FLAGS, *args)
-    return mngr.run_program(argv, stdin=stdin, timeout_s=_DEADLINE_S, env={**ENV, **(env or {})}, cwd="/")
+    argv = git_argv(*args, settings=OBJECTS_ONLY)
+    given = git_env({**AS_IT_IS, **(env or {})})
+    return mngr.run_program(argv, stdin=stdin, timeout_s=_DEADLINE_S, env=given, cwd="/")
 
 
 def _identity(path: str, when: int) -> dict[str, str]:

@@ -1,19 +1,20 @@
-"""The live page's web application: a gate, and behind it the page, its data and word of changes."""
+"""What the live page's server answers: a gate, and behind it the page, its data and word of changes."""
 
-import asyncio
 import hmac
+import socket
+import sys
+import threading
 import time
 import traceback
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import unquote
 
 from msgspec import Struct
 from msgspec.structs import replace
-from starlette.applications import Starlette
-from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
-from starlette.responses import PlainTextResponse, RedirectResponse, Response, StreamingResponse
-from starlette.routing import Route
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mngr_view.chunks import INDEX, compress, encode
 from mngr_view.source import Source
@@ -24,17 +25,19 @@ _LOOK_EVERY_S = 0.5
 _REST = 10
 _TICK_S = 0.1
 _SAY_SOMETHING_S = 15.0
+_IDLE_S = 60.0
 _WORTH_COMPRESSING = 1_000
 _FAST = 3
-_HEADERS = (
-    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
-    (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
-    (b"x-frame-options", b"DENY"),
-    (b"cross-origin-resource-policy", b"same-origin"),
-    (b"cross-origin-opener-policy", b"same-origin"),
-    (b"cache-control", b"no-store"),
-)
+_TEXT, _HTML, _JSON = "text/plain; charset=utf-8", "text/html; charset=utf-8", "application/json"
+_HEADERS = {
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "x-frame-options": "DENY",
+    "cross-origin-resource-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "cache-control": "no-store",
+}
 
 
 class Gate(Struct, frozen=True):
@@ -43,13 +46,12 @@ class Gate(Struct, frozen=True):
     token: str
     port: int
 
-    def refusal(self, headers: Iterable[tuple[bytes, bytes]]) -> str:
+    def refusal(self, hosts: Iterable[str], origins: Iterable[str]) -> str:
         """Why a request with these headers is turned away, or ""."""
-        hosts = [value.decode("latin-1").lower() for name, value in headers if name == b"host"]
+        hosts = [host.lower() for host in hosts]
         if len(hosts) != 1 or hosts[0] not in [f"{host}:{self.port}" for host in HOSTS]:
             return "this server answers to its own address only"
-        origins = [value.decode("latin-1").lower() for name, value in headers if name == b"origin"]
-        if any(origin != f"http://{hosts[0]}" for origin in origins):
+        if any(origin.lower() != f"http://{hosts[0]}" for origin in origins):
             return "this server does not answer to other pages"
         return ""
 
@@ -62,108 +64,165 @@ class Gate(Struct, frozen=True):
         return f"/{inner}" if slash else ""
 
 
-def make_app(source: Source, template: Template, gate: Gate, is_over: Callable[[], bool]) -> ASGIApp:
-    """The application; streams of events end when `is_over` does."""
-    site = _Site(source, template, is_over)
-    routes = [
-        Route("/", site.page),
-        Route("/events", site.events),
-        Route("/data/{key:path}", site.data),
-    ]
-    return _Guarded(Starlette(routes=routes), gate)
+class Answer(Struct, frozen=True):
+    body: bytes
+    type: str = _TEXT
+    status: int = HTTPStatus.OK
+    headers: dict[str, str] = {}
 
 
-class _Site:
-    """The answers to those whom the gate let in."""
+class Site:
+    """The answers to those whom the gate let in. Several threads ask at once."""
 
-    def __init__(self, source: Source, template: Template, is_over: Callable[[], bool]) -> None:
-        self._source, self._template, self._is_over = source, template, is_over
+    def __init__(
+        self, source: Source, template: Template, gate: Gate, on_page: Callable[[], None] = lambda: None
+    ) -> None:
+        """`on_page` is called whenever the page is given; streams of events end when `is_over` is set."""
+        self.gate, self.is_over = gate, threading.Event()
+        self._source, self._template, self._on_page = source, template, on_page
         self._version, self._look_at = "", 0.0
-        self._looking = asyncio.Lock()
+        self._looking = threading.Lock()
 
-    def page(self, _: Request) -> Response:
-        head = self._template.head(self._source.index().title, is_live=True)
-        policy = f"{self._template.policy(is_live=True)}; frame-ancestors 'none'"
-        body = head + LIVE.encode() + self._template.tail
-        return Response(body, media_type="text/html", headers={"Content-Security-Policy": policy})
-
-    def data(self, request: Request) -> Response:
-        key = request.path_params["key"]
-        data = self._index() if key == INDEX else self._source.chunk(key)
+    def answer(self, path: str, accepted: str) -> Answer:
+        """To a path behind the token."""
+        if path == "/":
+            return self._page()
+        kind, _, key = path.removeprefix("/").partition("/")
+        data = None
+        if kind == "data":
+            data = self._index() if key == INDEX else self._source.chunk(key)
         if data is None:
-            return PlainTextResponse("there is nothing of this name", 404)
-        return _json(data, request.headers.get("accept-encoding", ""))
+            return Answer(b"there is nothing of this name", status=HTTPStatus.NOT_FOUND)
+        if "gzip" not in accepted or len(data) < _WORTH_COMPRESSING:
+            return Answer(data, _JSON)
+        headers = {"content-encoding": "gzip", "vary": "Accept-Encoding"}
+        return Answer(compress(data, _FAST), _JSON, headers=headers)
 
-    async def events(self, request: Request) -> Response:
-        seen = request.headers.get("last-event-id", "")
-        return StreamingResponse(self._changes(seen), media_type="text/event-stream")
-
-    def _index(self) -> bytes:
-        return encode(replace(self._source.index(), is_live=True))
-
-    async def _changes(self, seen: str) -> AsyncIterator[str]:
+    def changes(self, seen: str) -> Iterator[str]:
         """An event at once, for what changed before anyone listened, and then whenever something changes."""
         said_at = time.monotonic()
-        while not self._is_over():
-            version = await self._look()
+        while not self.is_over.is_set():
+            version = self._look()
             if version != seen:
                 seen, said_at = version, time.monotonic()
                 yield f"event: changed\nid: {version}\ndata: {{}}\n\n"
             elif time.monotonic() - said_at > _SAY_SOMETHING_S:
                 said_at = time.monotonic()
                 yield ": still here\n\n"
-            await asyncio.sleep(_TICK_S)
+            self.is_over.wait(_TICK_S)
 
-    async def _look(self) -> str:
+    def _page(self) -> Answer:
+        self._on_page()
+        head = self._template.head(self._source.index().title, is_live=True)
+        policy = f"{self._template.policy(is_live=True)}; frame-ancestors 'none'"
+        body = head + LIVE.encode() + self._template.tail
+        return Answer(body, _HTML, headers={"content-security-policy": policy})
+
+    def _index(self) -> bytes:
+        return encode(replace(self._source.index(), is_live=True))
+
+    def _look(self) -> str:
         """The version, looked up once for all listeners, and less often where looking takes long."""
-        async with self._looking:
+        with self._looking:
             if (began := time.monotonic()) >= self._look_at:
-                self._version = await run_in_threadpool(self._source.version)
+                self._version = self._source.version()
                 took_s = time.monotonic() - began
                 self._look_at = time.monotonic() + max(_LOOK_EVERY_S, _REST * took_s)
-        return self._version
+            return self._version
 
 
-class _Guarded:
-    """Lets through what the gate allows; every answer carries the headers that keep it where it belongs."""
+class Handler(BaseHTTPRequestHandler):
+    """One connection; every answer carries the headers that keep it where it belongs."""
 
-    def __init__(self, app: ASGIApp, gate: Gate) -> None:
-        self._app, self._gate = app, gate
+    protocol_version = "HTTP/1.1"
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async def send_safely(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                message["headers"] = _with_headers(message.get("headers", ()))
-            await send(message)
+    def __init__(self, site: Site, *connection: Any) -> None:
+        self._site = site
+        super().__init__(*connection)
 
+    def handle_one_request(self) -> None:
+        # Whoever sends nothing for long is left; whoever reads slowly is not.
+        self.connection.settimeout(_IDLE_S)
+        super().handle_one_request()
+
+    def do_GET(self) -> None:
+        self.connection.settimeout(None)
+        # A body is not read, so what follows on this connection would not be a request.
+        if self.headers.get("content-length") or self.headers.get("transfer-encoding"):
+            self.close_connection = True
+        # `self.path` has lost slashes: http.server merges those that it begins with.
+        path = unquote(self.requestline.split()[1].partition("?")[0], errors="replace")
+        inner = self._site.gate.path_behind(path)
+        hosts, origins = (self.headers.get_all(name, []) for name in ("host", "origin"))
+        if why := self._site.gate.refusal(hosts, origins):
+            self._send(Answer(f"{why}\n".encode(), status=HTTPStatus.FORBIDDEN))
+        elif inner is None:
+            why = "open the whole address that was printed when this server started\n"
+            self._send(Answer(why.encode(), status=HTTPStatus.FORBIDDEN))
+        elif not inner:
+            to = {"location": f"/{self._site.gate.token}/"}
+            self._send(Answer(b"", status=HTTPStatus.TEMPORARY_REDIRECT, headers=to))
+        elif self.command not in ("GET", "HEAD"):
+            self.close_connection = True
+            allowed = {"allow": "GET, HEAD"}
+            self._send(Answer(b"", status=HTTPStatus.METHOD_NOT_ALLOWED, headers=allowed))
+        elif inner == "/events" and self.command == "GET":
+            self._stream(self._site.changes(self.headers.get("last-event-id", "")))
+        else:
+            self._send(self._answer(inner))
+
+    do_HEAD = do_POST = do_PUT = do_DELETE = do_OPTIONS = do_PATCH = do_GET
+
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        """What is no request: the words of http.server hold what was sent, and its own name."""
+        del message, explain
+        self.close_connection = True
+        self._send(Answer(f"{HTTPStatus(code).phrase}\n".encode(), status=code))
+
+    def log_message(self, format: str, *words: Any) -> None:
+        """Nothing is logged: the address holds the token."""
+
+    def _answer(self, path: str) -> Answer:
         try:
-            await self._answer(scope)(scope, receive, send_safely)
+            return self._site.answer(path, self.headers.get("accept-encoding", ""))
         except Exception:
-            # The browser has had its answer, a 500; whoever started the server sees why.
+            # The browser gets a 500; whoever started the server sees why.
             traceback.print_exc()
+            return Answer(b"Internal Server Error", status=HTTPStatus.INTERNAL_SERVER_ERROR)
 
-    def _answer(self, scope: Scope) -> ASGIApp:
-        if why := self._gate.refusal(scope["headers"]):
-            return PlainTextResponse(f"{why}\n", 403)
-        path = self._gate.path_behind(scope["path"])
-        if path is None:
-            return PlainTextResponse(
-                "open the whole address that was printed when this server started\n", 403
-            )
-        if not path:
-            return RedirectResponse(f"/{self._gate.token}/")
-        scope["path"], scope["root_path"] = path, ""
-        return self._app
+    def _send(self, answer: Answer) -> None:
+        length = {"content-length": str(len(answer.body))}
+        self._begin(answer.status, {"content-type": answer.type, **length, **answer.headers})
+        if self.command != "HEAD":
+            self.wfile.write(answer.body)
+
+    def _stream(self, parts: Iterator[str]) -> None:
+        self.close_connection = True
+        self._begin(HTTPStatus.OK, {"content-type": "text/event-stream; charset=utf-8"})
+        for part in parts:
+            self.wfile.write(part.encode())
+
+    def _begin(self, status: int, headers: dict[str, str]) -> None:
+        self.send_response_only(status)
+        closing = {"connection": "close"} if self.close_connection else {}
+        for name, value in {**_HEADERS, **headers, **closing}.items():
+            self.send_header(name, value)
+        self.end_headers()
 
 
-def _with_headers(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    given = list(headers)
-    names = {name.lower() for name, _ in given}
-    return given + [(name, value) for name, value in _HEADERS if name not in names]
+class Server(ThreadingHTTPServer):
+    """A thread for each connection; none of them is waited for at the end."""
 
+    daemon_threads = True
+    block_on_close = False
 
-def _json(data: bytes, accepted: str) -> Response:
-    if "gzip" not in accepted or len(data) < _WORTH_COMPRESSING:
-        return Response(data, media_type="application/json")
-    headers = {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
-    return Response(compress(data, _FAST), media_type="application/json", headers=headers)
+    def __init__(self, listening: socket.socket, site: Site) -> None:
+        super().__init__(listening.getsockname()[:2], partial(Handler, site), bind_and_activate=False)
+        self.socket.close()
+        self.socket = listening
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A browser that goes away is no error."""
+        del request, client_address
+        if not isinstance(sys.exception(), OSError):
+            traceback.print_exc()

@@ -29,6 +29,7 @@ class Run(Struct, frozen=True):
     """Some tests that ran together. In a pipeline each has an agent: then what follows `kind` is filled in.
 
     `sections` hold every row once, in order; `causes` come first on the page; `commits` are those of the branch.
+    `measured` is every test at three commits, and `headline` what that adds up to on the branch.
     """
 
     id: str
@@ -47,10 +48,14 @@ class Run(Struct, frozen=True):
     lanes: tuple["Lane", ...] = ()
     commits: tuple["BranchCommit", ...] = ()
     recipes: tuple["Recipe", ...] = ()
+    headline: str = ""
+    measured: tuple["MeasuredTest", ...] = ()
 
 
 class Test(Struct, frozen=True):
-    """One row; `status` is that of its last attempt, `blocks` are ids in the run's tutorial.
+    """One row; `status` is that of its last attempt, or on the branch where a pipeline measured it.
+
+    `blocks` are ids in the run's tutorial.
 
     `section` is the id of one of the run's sections, `work` what an agent did about this test.
     """
@@ -197,7 +202,10 @@ class Recipe(Struct, frozen=True):
 
 
 class Cause(Struct, frozen=True):
-    """Failures that look alike; `tests` are ids of rows, `fixed` those of them that were mended."""
+    """Failures with one cause; `tests` are ids of rows, `fixed` those that failed at the base and pass on the branch.
+
+    `fix` is the commit that fixed them; `others` are further titles, where they do not all say the same.
+    """
 
     id: str
     title: str
@@ -207,6 +215,8 @@ class Cause(Struct, frozen=True):
     exception: str = ""
     frame: str = ""
     example: str = ""
+    fix: str = ""
+    others: tuple[str, ...] = ()
 
 
 class Section(Struct, frozen=True):
@@ -230,14 +240,15 @@ class Matter(Struct, frozen=True):
 
 
 class Lane(Struct, frozen=True):
-    """A row of the timeline."""
+    """A row of the timeline: of a test's agents, or with a `label` instead of a test, of the run itself."""
 
     test: str
     spans: tuple["Span", ...]
+    label: str = ""
 
 
 class Span(Struct, frozen=True):
-    """A stretch of time; `kind` is queue, launch, work, pull, stop or verify."""
+    """A stretch of time; `kind` is queue, launch, work, pull, stop or verify, or the step in a lane with a label."""
 
     kind: str
     start: float
@@ -247,7 +258,8 @@ class Span(Struct, frozen=True):
 class BranchCommit(Struct, frozen=True):
     """A commit of the integrated branch, oldest first; its difference, a Patch, is under `chunk`.
 
-    `rank` is 0 for the one that holds all tests and docs. `flags` are what a reviewer must not miss.
+    `rank` is 0 for the one that holds all tests and docs. `flags` are what a reviewer must not miss. `tests` are those
+    that it is credited to, `needed_by` those that pass on the branch and were seen to fail without it.
     """
 
     id: str
@@ -262,6 +274,22 @@ class BranchCommit(Struct, frozen=True):
     weakenings: tuple["Weakening", ...] = ()
     needed_by: tuple[str, ...] = ()
     recipes: tuple[Recipe, ...] = ()
+
+
+class MeasuredTest(Struct, frozen=True):
+    """A test at the base, at its agent's commit and at the tip of the branch."""
+
+    test: str
+    base: "Measured"
+    agent: "Measured"
+    tip: "Measured"
+
+
+class Measured(Struct, frozen=True):
+    """How a test went at one commit, and why it did not pass; no outcome means that it was not run there."""
+
+    outcome: str = ""
+    reason: str = ""
 
 
 class Witness(Struct, frozen=True):
@@ -293,7 +321,8 @@ class Patch(Struct, frozen=True):
 class Work(Struct, frozen=True):
     """An agent's work on a test: what it claims beside what was seen when its commit was checked.
 
-    `claimed` and `before_claimed` are its words for the test after and before; `verdict` and `before` are ours.
+    `claimed` and `before_claimed` are its words for the test after and before; `verdict` and `before` are ours, and
+    `on_branch` is what the test does at the tip of the branch.
     """
 
     outcome: str = ""
@@ -313,6 +342,7 @@ class Work(Struct, frozen=True):
     facts: tuple[Fact, ...] = ()
     recipes: tuple[Recipe, ...] = ()
     notes: tuple[str, ...] = ()
+    on_branch: str = ""
 
 
 class Change(Struct, frozen=True):

@@ -5,53 +5,43 @@ import os
 import secrets
 import socket
 from collections.abc import Callable
-from typing import Any
+from contextlib import ExitStack
 
+from mngr_view.browser import open_file, redirect_file
 from mngr_view.errors import ViewError
 from mngr_view.source import Source
 from mngr_view.template import TEMPLATE, read_template
 
-_MISSING = 'pip install "mngr-agents[web]"'
-
 
 def serve(
-    source: Source, *, port: int = 0, on_ready: Callable[[str], None], template: str = TEMPLATE
+    source: Source,
+    *,
+    port: int = 0,
+    on_ready: Callable[[str], None],
+    opens: bool = False,
+    template: str = TEMPLATE,
 ) -> None:
     """Serves on loopback until Ctrl-C, which leaves as a KeyboardInterrupt at once, whoever is still listening.
 
-    `on_ready` gets the address, whose token is new every time. Port 0 is any free one.
+    `on_ready` gets the address, whose token is new every time; `opens` opens it in a browser too. Port 0 is any free
+    one.
     """
+    from mngr_view.app import Gate, Server, Site  # http.server costs what most commands need not pay
+
     frame = read_template(template)
-    try:
-        import uvicorn
-
-        from mngr_view.app import Gate, make_app
-    except ImportError as error:
-        raise ViewError(
-            f"the live page needs a package that is not there: {error.name}", hint=_MISSING
-        ) from None
-    with _listen(port) as listening:
+    with _listen(port) as listening, ExitStack() as opened:
         gate = Gate(secrets.token_urlsafe(24), listening.getsockname()[1])
-        servers: list[uvicorn.Server] = []
-        app = make_app(source, frame, gate, lambda: servers[0].should_exit)
-        servers.append(uvicorn.Server(uvicorn.Config(app, **_SETTINGS)))
+        # Whoever got the page needs the file that led to it no more.
+        site = Site(source, frame, gate, on_page=opened.close)
         host = "[::1]" if listening.family == socket.AF_INET6 else "127.0.0.1"
-        on_ready(f"http://{host}:{gate.port}/{gate.token}/")
-        servers[0].run(sockets=[listening])
-
-
-_SETTINGS: dict[str, Any] = {
-    "loop": "asyncio",
-    "http": "h11",
-    "ws": "none",
-    "lifespan": "off",
-    "log_config": None,
-    "log_level": "critical",
-    "access_log": False,
-    "proxy_headers": False,
-    "server_header": False,
-    "timeout_graceful_shutdown": 0,
-}
+        url = f"http://{host}:{gate.port}/{gate.token}/"
+        on_ready(url)
+        if opens:
+            open_file(opened.enter_context(redirect_file(url)))
+        try:
+            Server(listening, site).serve_forever()
+        finally:
+            site.is_over.set()
 
 
 def _listen(port: int) -> socket.socket:

@@ -6,8 +6,9 @@ import pytest
 from tests.actions.world import World
 
 from mngr import registry
-from mngr.actions.doctor import TOOLS, Finding, examine
+from mngr.actions.doctor import TOOLS, examine
 from mngr.actions.manager import Manager
+from mngr.model.finding import Finding
 
 pytestmark = pytest.mark.accept("K1")
 

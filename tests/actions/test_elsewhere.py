@@ -374,3 +374,21 @@ def test_a_command_that_fails_there_is_no_absent_machine(far: Far) -> None:
         far.create("foo@one.ssh", setup="exit 7")
     assert not isinstance(caught.value, UnreachableError | CommandFailedError)
     assert left_on(far.machines.machines["one"]) == []
+
+
+@pytest.mark.accept("K1")
+def test_output_that_nobody_takes_ends_the_command_on_its_machine(far: Far) -> None:
+    """TH-M3: over ssh, what was started there is gone when the error is raised here."""
+    machine = far.machines.add("one")
+    far.create("foo@one.ssh")
+
+    def refuse(_: str, data: bytes) -> None:
+        assert data
+        raise BrokenPipeError
+
+    for command in ("yes four-and-twenty", "sh -c 'echo x; exec sleep 2424'"):
+        with pytest.raises(BrokenPipeError):
+            mngr.exec_in("foo", ["sh", "-c", command], on_output=refuse, manager=far.manager())
+        running = machine.run("cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' ' '; exit 0").text
+        assert "four-and-twenty" not in running
+        assert "2424" not in running

@@ -1,4 +1,5 @@
 import os
+import shutil
 import signal
 import sys
 import time
@@ -14,6 +15,7 @@ from mngr.actions.destroy import destroy
 from mngr.actions.gc import Garbage, find_garbage, remove_garbage
 from mngr.actions.list import list_agents
 from mngr.actions.manager import Manager
+from mngr.actions.snapshot import create_snapshot, restore_snapshot
 from mngr.errors import MngrError, UnreachableError
 from mngr.hosts.local import LocalProvider
 from mngr.model.host import HostRef
@@ -207,10 +209,9 @@ def test_old_leftovers_go_and_fresh_ones_stay(world: World) -> None:
         host_dir / "snapshots" / "half",
         host_dir / "tmp" / "x.git",
     ]
-    lock = host_dir / "tmux" / "other.d"
+    lock = host_dir / "tmux" / "lock.new.77"
     for path in (*old_dirs, lock):
         path.mkdir(parents=True)
-    (lock / "pid").write_text("999999999\n")
     for path in old_files:
         path.touch()
     (host_dir / "names" / "ghost").write_text("agent-" + "1" * 32 + "\n")
@@ -238,18 +239,40 @@ def test_a_dead_socket_goes_and_a_living_one_stays(world: World) -> None:
     assert world.names() == ["foo"]
 
 
-def test_refs_of_an_interrupted_clone_go_after_an_hour(world: World) -> None:
+@pytest.mark.accept("Q15")
+def test_references_that_an_interruption_left_in_the_users_repository_go(world: World) -> None:
+    """gc never removed refs/mngr/incoming and snapshots in the user's repository."""
     world.create("foo")
-    head = world.git(world.repo, "rev-parse", "HEAD")
-    fresh, old = (
-        f"refs/mngr/clone/{int(time.time())}-1-aa/head",
-        f"refs/mngr/clone/{int(time.time()) - 7200}-1-aa/head",
-    )
-    for ref in (fresh, old):
+    head, now = world.git(world.repo, "rev-parse", "HEAD"), int(time.time())
+    kept = create_snapshot("foo", "kept", manager=world.manager)
+    lost = create_snapshot("foo", "lost", manager=world.manager)
+    shutil.rmtree(f"{world.paths.snapshots}/lost")
+    fresh = {f"refs/mngr/{kind}/{now}-1-aa" for kind in ("clone", "incoming")} | {"refs/mngr/incoming/f00d"}
+    others = {
+        "refs/mngr/snapshots/agent-1/of-an-older-mngr",
+        "refs/mngr/snapshots/12345678/agent-1/elsewhere",
+    }
+    old = {f"refs/mngr/{kind}/{now - 7201}-1-aa" for kind in ("clone", "incoming")}
+    old |= {"refs/mngr/incoming/0123456789abcdef", "refs/mngr/dirty"}
+    for ref in (*fresh, *others, *old):
         world.git(world.repo, "update-ref", ref, head)
-    assert [item.kind for item in find_garbage(manager=world.manager)] == ["ref"]
+    for ref in old:
+        os.utime(world.repo / ".git" / ref, (now - 7201, now - 7201))
+    found = {item.what.rpartition(" ")[2] for item in find_garbage(manager=world.manager)}
+    assert found == old | {ref for ref in world.refs() if ref.endswith("/lost")}
     _gc(world)
-    assert {ref for ref in world.refs() if "clone" in ref} == {fresh}
+    left = {ref for ref in world.refs() if ref.startswith("refs/mngr/")}
+    assert left == fresh | others | {ref for ref in left if ref.endswith(f"/{kept.agent_id}/kept")}
+    assert len(left) == len(fresh | others) + 1
+    assert restore_snapshot("kept", manager=world.manager).changed
+    assert lost.commit
+
+
+def test_references_left_in_the_current_repository_go_without_any_agent(world: World) -> None:
+    ref = f"refs/mngr/incoming/{int(time.time()) - 7201}-1-aa"
+    world.git(world.repo, "update-ref", ref, "HEAD")
+    _gc(world)
+    assert ref not in world.refs()
 
 
 def test_what_is_no_garbage_any_more_is_not_removed(world: World) -> None:

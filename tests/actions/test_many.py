@@ -1,5 +1,6 @@
 """Many at once."""
 
+import errno
 import threading
 from collections.abc import Iterator
 
@@ -54,9 +55,41 @@ def test_an_error_of_ours_is_a_result_and_any_other_is_raised_after_all_have_end
     found = dict(run_many(["ours", "fine"], work, jobs=2))
     assert isinstance(found["ours"], MngrError)
     assert found["fine"] == "fine"
+    gate = threading.Event()
+
+    def waiting() -> Iterator[str]:
+        yield from ("slow", "bug")
+        gate.wait(60)  # a pipe that nobody writes to any more
+
     with pytest.raises(ZeroDivisionError):
-        list(run_many(["slow", "bug"], work, jobs=2))
+        list(run_many(waiting(), work, jobs=4))
+    gate.set()
     assert ended == ["fine", "slow"]
+
+
+def test_what_was_begun_beside_an_error_that_is_none_of_ours_still_comes_out() -> None:
+    def work(item: str) -> str:
+        if item == "bug":
+            raise ZeroDivisionError
+        threading.Event().wait(0.05)
+        return item
+
+    results = run_many(["slow", "bug"], work, jobs=2)
+    assert next(results) == ("slow", "slow")
+    with pytest.raises(ZeroDivisionError):
+        next(results)
+
+
+def test_what_the_system_refuses_is_the_result_of_one_item() -> None:
+    def work(item: int) -> int:
+        if item == 1:
+            raise OSError(errno.EMFILE, "Too many open files", "/x")
+        return item
+
+    found = dict(run_many(range(3), work, jobs=2))
+    assert isinstance(found[1], MngrError)
+    assert (found[1].message, found[1].hint) == ("Too many open files: /x", "raise it with ulimit -n")
+    assert (found[0], found[2]) == (0, 2)
 
 
 def test_what_goes_wrong_while_taking_items_is_raised() -> None:

@@ -1,4 +1,5 @@
 import os
+import stat
 from pathlib import Path
 
 import pytest
@@ -286,3 +287,24 @@ def test_a_single_word_is_an_agent_or_a_name_for_the_agent_of_this_directory(wor
     inside = world.manager_in(Path(bar.work_dir))
     assert snapshot_target(["my-snapshot"], manager=inside)[0].id == bar.id
     assert snapshot_target(["foo", "x"], manager=inside)[0].id == foo.id
+
+
+@pytest.mark.accept("Q16")
+def test_the_environment_in_a_snapshot_is_private_and_goes_with_it(world: World) -> None:
+    """A snapshot outlives its agent with the environment it was given: documented, and nobody else's to read."""
+    previous = os.umask(0)
+    try:
+        world.create("foo", env={"TOKEN": "s3cret"})
+        create_snapshot("foo", "kept", manager=world.manager)
+        destroy("foo", manager=world.manager)
+    finally:
+        os.umask(previous)
+    holders = [
+        path for path in Path(world.host_dir).rglob("*") if path.is_file() and b"s3cret" in path.read_bytes()
+    ]
+    assert [path.name for path in holders] == ["run.sh"]
+    assert stat.S_IMODE(holders[0].stat().st_mode) == 0o600
+    above = [holders[0].parent, holders[0].parent.parent, Path(world.host_dir)]
+    assert [oct(stat.S_IMODE(folder.stat().st_mode)) for folder in above] == ["0o700"] * 3
+    destroy_snapshot("kept", manager=world.manager)
+    assert not holders[0].parent.exists()

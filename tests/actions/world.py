@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from typing import Unpack
 
-from tests.support.world import remove_socket
+from tests.support.repository import commit_all, copy_of
 
 from mngr import process
 from mngr.actions.create import create
@@ -42,14 +42,8 @@ class World:
         return Manager(cwd=str(folder), env=self.env)
 
     def make_repo(self, path: Path) -> None:
-        path.mkdir(parents=True)
-        self.git(path, "init", "-q", "-b", "main")
-        self.git(path, "config", "user.name", "n")
-        self.git(path, "config", "user.email", "n@example.org")
-        (path / "file").write_text("one\n")
-        (path / ".gitignore").write_text("ignored\n")
-        self.git(path, "add", ".")
-        self.git(path, "commit", "-qm", "one")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        copy_of(_make_repository, path)
 
     def git(self, folder: Path | str, *args: str) -> str:
         return process.run(("git", "-C", str(folder), *args)).check(f"git {args[0]}").text.strip()
@@ -116,7 +110,12 @@ class World:
         process.run(tmux(self.paths, "kill-server"))
         assert wait_until(lambda: not pid or not Path(f"/proc/{pid}").exists(), PATIENCE_S)
         assert wait_until(lambda: not processes_of(self.host_dir), PATIENCE_S), processes_of(self.host_dir)
-        remove_socket(self.paths)
+
+
+def _make_repository(path: Path) -> None:
+    (path / "file").write_text("one\n")
+    (path / ".gitignore").write_text("ignored\n")
+    commit_all(path, name="n", email="n@example.org", message="one")
 
 
 def processes_of(host_dir: str) -> list[str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tests.agents.offline import home
 from tests.support.model.fixture import model
-from tests.support.world import World, remove_socket
+from tests.support.world import World
 from tests.tmux.stage import is_alive
 
 from mngr import process
@@ -16,8 +16,6 @@ from mngr.store.paths import HostPaths
 from mngr.tmux.server import tmux
 
 __all__ = ["home", "model"]
-
-pytest.register_assert_rewrite("mngr.agents.conformance")
 
 
 @pytest.fixture
@@ -29,7 +27,6 @@ def host(tmp_path: Path) -> Iterator[LocalHost]:
     process.run(tmux(paths, "kill-server"))
     if pid:
         assert wait_until(lambda: not is_alive(int(pid)), 90)
-    remove_socket(paths)
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from tests.support.model import Fault, Reply
 
 import mngr
 from mngr.actions.list import explain, look_and_list
+from mngr.actions.rows import key_of
 from mngr.model.agent import AgentState, WaitingReason
 from mngr.model.message import Delivery
 from mngr.process import wait_until
@@ -75,6 +76,8 @@ def test_without_credentials_it_says_so_instead_of_hanging(shared: Desk) -> None
     assert "Not logged in" in desk.screen("bare")
     assert desk.send("hello?", "bare").status is Delivery.DELIVERED
     assert wait_until(lambda: "api_error" in desk.kinds("bare"), PATIENCE_S), desk.screen("bare")
+    error = desk.wait(AgentState.WAITING, WaitingReason.END_OF_TURN, "bare").model_error
+    assert error == mngr.ModelError("authentication", "Not logged in · Please run /login")
     assert desk.model.prompts == []
 
 
@@ -84,7 +87,7 @@ def test_behind_a_dialog_that_nobody_knows_it_is_unknown_and_the_screen_is_shown
     receipt = desk.send("hello")
     assert (receipt.status, "Select login method" in receipt.why) == (Delivery.BLOCKED, True)
     assert desk.agent().state is AgentState.UNKNOWN
-    row = look_and_list(manager=desk.manager)[1][desk.agent().id]
+    row = look_and_list(manager=desk.manager)[1][key_of(desk.agent())]
     assert any("Select login method" in line for line in explain(row))
     assert desk.model.prompts == []
     desk.keys_typed("Escape")

@@ -9,7 +9,8 @@ import pytest
 
 from mngr.agents.claude_hooks import HOOK, settings
 from mngr.agents.claude_text import sum_of
-from mngr.model.event import Event, decode_event
+from mngr.model.event import Event
+from mngr.store.untrusted import read_event
 
 pytestmark = pytest.mark.accept("K14", "K7")
 
@@ -42,7 +43,7 @@ class Agent:
     def events(self) -> list[Event]:
         path = self.folder / "events.jsonl"
         lines = path.read_bytes().splitlines() if path.exists() else []
-        found = [decode_event(line) for line in lines]
+        found = [read_event(line) for line in lines]
         assert None not in found
         return [event for event in found if event]
 
@@ -91,6 +92,21 @@ def test_an_error_of_the_model_is_an_event_and_ends_the_turn(agent: Agent) -> No
         ("api_error", {"error": "rate_limit"}),
         ("turn_ended", {"reason": "api_error"}),
     ]
+
+
+@pytest.mark.accept("M19")
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("Credit balance is too low", "Credit balance is too low"),
+        ('Not "logged in" · \\ run\n/login', 'Not "logged in" · \\ run\n/login'),
+        ("é" * 900 + "x" * 600, "x" * 500),
+    ],
+)
+def test_the_words_of_an_error_are_in_its_event(agent: Agent, text: str, told: str) -> None:
+    details = '{"last_assistant_message":"no"}'
+    agent.tell("failure", error="billing_error", error_details=details, last_assistant_message=text)
+    assert agent.events()[0].data == {"error": "billing_error", "message": told}
 
 
 def test_an_interruption_is_found_in_the_session_file(agent: Agent) -> None:

@@ -11,6 +11,7 @@ from tests.support.model import Fault, Reply
 
 import mngr
 from mngr.actions.list import explain, look_and_list
+from mngr.actions.rows import key_of
 from mngr.model.agent import AgentState, WaitingReason
 from mngr.model.message import Delivery
 from mngr.process import wait_until
@@ -83,7 +84,7 @@ def test_behind_a_login_it_is_unknown_and_says_how_to_log_in(shared: CodexDesk) 
     assert "OPENAI_API_KEY" in receipt.why
     assert "Provide your own API key" in receipt.why
     assert desk.agent("bare").state is AgentState.UNKNOWN
-    row = look_and_list(manager=desk.manager)[1][agent.id]
+    row = look_and_list(manager=desk.manager)[1][key_of(agent)]
     assert any("Provide your own API key" in line for line in explain(row))
     assert desk.model.prompts == []
 

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from mngr.agents.codex_hooks import HOOK, hooks
-from mngr.model.event import Event, decode_event
+from mngr.model.event import Event
 from mngr.process import wait_until
+from mngr.store.untrusted import read_event
 
 pytestmark = pytest.mark.accept("K14", "K7")
 
@@ -42,7 +43,7 @@ class Agent:
     def events(self) -> list[Event]:
         path = self.folder / "events.jsonl"
         lines = path.read_bytes().splitlines() if path.exists() else []
-        found = [decode_event(line) for line in lines]
+        found = [read_event(line) for line in lines]
         assert None not in found
         return [event for event in found if event]
 

@@ -13,6 +13,7 @@ from tests.support.model import Fault, Reply
 
 import mngr
 from mngr.actions.list import explain, look_and_list
+from mngr.actions.rows import key_of
 from mngr.model.agent import AgentState, WaitingReason
 from mngr.model.message import Delivery
 from mngr.process import wait_until
@@ -102,5 +103,5 @@ def test_behind_something_unknown_it_is_unknown_and_the_screen_is_shown(
     receipt = desk.send("hello", "changed")
     assert (receipt.status, "Accept the new terms?" in receipt.why) == (Delivery.BLOCKED, True)
     assert desk.agent("changed").state is AgentState.UNKNOWN
-    row = look_and_list(manager=desk.manager)[1][agent.id]
+    row = look_and_list(manager=desk.manager)[1][key_of(agent)]
     assert any("Accept the new terms?" in line for line in explain(row))

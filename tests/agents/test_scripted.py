@@ -25,12 +25,13 @@ from mngr.errors import UsageError
 from mngr.hosts.local import LocalHost
 from mngr.hosts.protocol import Host
 from mngr.model.agent import AgentState, WaitingReason
-from mngr.model.event import Event, decode_event
+from mngr.model.event import Event
 from mngr.model.message import Delivery, Receipt, Usage
 from mngr.process import wait_until
 from mngr.store.fold import Folded
 from mngr.store.paths import HostPaths
 from mngr.store.probe import Evidence, probe_argv, read_probe
+from mngr.store.untrusted import read_event
 from mngr.tmux.pane import AgentPane, capture, look
 from mngr.tmux.server import tmux
 
@@ -39,7 +40,7 @@ TYPE = ScriptedType()
 
 def events(agent: Running) -> list[Event]:
     lines = agent.host.read(agent.pane.agent.events).split(b"\n")
-    return [event for event in map(decode_event, lines) if event]
+    return [event for event in map(read_event, lines) if event]
 
 
 def kinds(agent: Running) -> list[str]:

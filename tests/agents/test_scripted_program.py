@@ -21,7 +21,7 @@ from mngr.agents.conformance import PATIENCE_S, Running
 from mngr.agents.scripted_program import PASTE_END, PASTE_START, BadPlaybookError, Inbox, compile_steps
 from mngr.hosts.local import LocalHost
 from mngr.process import wait_until
-from mngr.store.probe import ExitRecord
+from mngr.store.untrusted import ExitRecord
 from mngr.tmux.pane import capture, look
 
 

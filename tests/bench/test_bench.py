@@ -236,7 +236,7 @@ def start(folder: Path, *words: str) -> "subprocess.Popen[str]":
 @pytest.mark.slow
 def test_a_quick_run_measures_writes_and_leaves_nothing(folder: Path) -> None:
     out = folder / "RESULTS.md"
-    said, complaints = (child := start(folder, "--out", str(out))).communicate(timeout=540)
+    said, complaints = (child := start(folder, "--out", str(out))).communicate(timeout=1200)
     assert child.returncode == 0, complaints
     text = out.read_text()
     assert text.strip() == said.strip()
@@ -254,7 +254,7 @@ def test_an_interrupted_run_leaves_nothing(folder: Path) -> None:
     child = start(folder)
     assert wait_until(lambda: len(processes_under(str(folder))) > 5, 120)
     child.send_signal(signal.SIGINT)
-    _, complaints = child.communicate(timeout=180)
+    _, complaints = child.communicate(timeout=600)
     assert child.returncode == 130, complaints
     assert wait_until(lambda: not processes_under(str(folder)), 60)
     assert not os.listdir(folder)

@@ -9,7 +9,7 @@ from tests.cli.command import ARGV, PATIENCE_S, Mngr
 from mngr import process
 from mngr.actions.filter import FIELDS
 from mngr.cli import schema
-from mngr.cli.screen import visible
+from mngr_lib.safe_text import one_line
 
 
 @pytest.fixture
@@ -121,11 +121,30 @@ def test_a_hostile_label_is_shown_harmless(mngr: Mngr) -> None:
     mngr.ok("create", "foo", "--label", "k=\x1b[31mred\n\u202eevil", "--", "sleep", "60")
     shown = mngr.ok("list").stdout
     assert "\x1b" not in shown
-    assert visible("\x1b[31mred\n\u202eevil") in shown
+    assert one_line("\x1b[31mred\n\u202eevil") in shown
     assert mngr.ok("list", "--json").json["agents"][0]["labels"] == {"k": "\x1b[31mred\n\u202eevil"}
     terminal = mngr.terminal("list", "--format", "{labels.k}")
     assert terminal.end() == 0
     assert "\x1b" not in terminal.shown
+
+
+@pytest.mark.accept("K1", "U2")
+def test_finished_agents_of_a_run_come_last_and_are_one_line_on_a_terminal(mngr: Mngr) -> None:
+    for name in ("a1", "a2"):
+        mngr.ok("create", name, "--label", "tmr.run=night", "--", "sh", "-c", "sleep 0.05")
+    mngr.ok("create", "a3", "--label", "tmr.run=night", "--", "sleep", "60")
+    mngr.ok("create", "zed", "--", "sleep", "60")
+    mngr.ok("wait", "a1", "a2", "--until", "done")
+    names = [line.split()[0] for line in mngr.ok("list").stdout.splitlines()[1:]]
+    assert names == ["a3", "zed", "a1", "a2"]
+    terminal = mngr.terminal("list", NO_COLOR="1")
+    assert terminal.end() == 0
+    assert "2 finished agents of run night: mngr list --label tmr.run=night" in terminal.shown
+    assert "a1" not in terminal.shown
+    chosen = mngr.terminal("list", "--label", "tmr.run=night", NO_COLOR="1")
+    assert chosen.end() == 0
+    assert "a1" in chosen.shown
+    assert [agent["name"] for agent in mngr.ok("list", "--json").json["agents"]] == ["a1", "a2", "a3", "zed"]
 
 
 def test_colours_are_for_terminals_that_want_them(mngr: Mngr) -> None:

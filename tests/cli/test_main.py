@@ -35,7 +35,7 @@ def modules_of(mngr: Mngr, *words: str) -> set[str]:
 
 
 def ours(modules: set[str]) -> set[str]:
-    return {name for name in modules if name.partition(".")[0] == "mngr"}
+    return {name for name in modules if name.partition(".")[0] in ("mngr", "mngr_lib")}
 
 
 _INTERRUPTED = "import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(60)\n"
@@ -81,7 +81,7 @@ def test_list_loads_a_fixed_set_of_modules(mngr: Mngr) -> None:
 
 
 _LIST = """
-mngr mngr.__main__ mngr.errors mngr.process mngr.process_group mngr.registry
+mngr_lib mngr_lib.safe_text mngr mngr.__main__ mngr.errors mngr.process mngr.process_group mngr.registry
 mngr.actions mngr.actions.filter mngr.actions.list mngr.actions.manager mngr.actions.rows
 mngr.agents mngr.agents.protocol
 mngr.cli mngr.cli.app mngr.cli.call mngr.cli.commands mngr.model.duration mngr.cli.errors mngr.cli.list
@@ -90,8 +90,10 @@ mngr.cli.shipped mngr.cli.table mngr.cli.verb
 mngr.config mngr.config.files mngr.config.keys mngr.config.layers mngr.config.locate mngr.config.schema
 mngr.config.toml mngr.config.trust
 mngr.hosts mngr.hosts.local mngr.hosts.protocol
-mngr.model mngr.model.address mngr.model.agent mngr.model.event mngr.model.host mngr.model.ids mngr.model.message
+mngr.model mngr.model.address mngr.model.agent mngr.model.event mngr.model.host mngr.model.ids mngr.model.labels
+mngr.model.message
 mngr.store mngr.store.fold mngr.store.paths mngr.store.probe mngr.store.script mngr.store.state
+mngr.store.untrusted
 mngr.tmux mngr.tmux.lock mngr.tmux.pane mngr.tmux.server mngr.tmux.terminal
 """
 
@@ -163,7 +165,7 @@ class Plugin:
 def test_help_tells_of_a_plugin_without_importing_it(mngr: Mngr, tmp_path: Path) -> None:
     plugins = Plugin(tmp_path / "p").add("greet", "raise SystemExit('imported')", "says \x1b[31mhello")
     done = mngr.ok("--help", PYTHONPATH=str(plugins.folder))
-    assert re.search(r"From plugins:\n(?:  .*\n)*  greet +says \?\[31mhello", done.stdout)
+    assert re.search(r"From plugins:\n(?:  .*\n)*  greet +says \\x1b\[31mhello", done.stdout)
 
 
 @pytest.mark.accept("K12")

@@ -1,13 +1,17 @@
 """Verbs that compose: `-` reads lines, a line comes back for each."""
 
+import os
 import shlex
 import sys
+import threading
+import tracemalloc
 
 import msgspec
 import pytest
 from tests.cli.command import PATIENCE_S, Mngr
 
 from mngr import process
+from mngr.cli.stdin import read_items
 from mngr.process import OnlyEnv
 
 
@@ -128,3 +132,55 @@ def test_a_word_that_looks_like_an_option_is_worth_a_warning(mngr: Mngr) -> None
     done = mngr.ok("create", "-", stdin='{"name": "a", "args": ["sleep", "60"], "mesage": "x"}')
     assert 'did you mean "message"?' in done.stderr
     assert done.lines[0]["mesage"] == "x"
+
+
+BAD_LINES = {
+    "is not UTF-8": b'{"name": "\xff"}',
+    "is nested too deeply": b'{"name": "deep", "x": ' + b"[" * 50_000 + b"]" * 50_000 + b"}",
+    "is longer than 16 MB": b'{"name": "huge", "x": "' + b"x" * (17 << 20) + b'"}',
+    "is too long for a name": b"n" * 70_000,
+    "is not a JSON object": b'{"name": "half',
+}
+
+
+@pytest.mark.accept("K2", "Q7")
+@pytest.mark.parametrize(
+    "words", [("create", "-", "--", "sleep", "60"), ("label", "-", "k=v"), ("wait", "-")]
+)
+def test_a_malformed_line_is_one_error_and_the_others_are_done(mngr: Mngr, words: tuple[str, ...]) -> None:
+    """TH-M9."""
+    good = ("a", "b")
+    if words[0] != "create":
+        for name in good:
+            mngr.ok("create", name, "--", "true")
+    done = mngr(
+        *words, stdin=b"\n".join([b'{"name": "a"}', *BAD_LINES.values(), b'{"name": "b", "x": [[]]}'])
+    )
+    assert done.code == 3, done
+    assert sorted(line["name"] for line in done.lines if "error" not in line) == ["a", "b"]
+    problems = [line["error"]["message"] for line in done.lines if "error" in line]
+    assert all(any(why in problem for problem in problems) for why in BAD_LINES), problems
+    assert len(problems) == len(BAD_LINES) == done.stderr.count("error: ")
+
+
+@pytest.mark.accept("K2", "Q7")
+def test_a_line_without_an_end_takes_no_more_memory_than_a_long_one() -> None:
+    """TH-M9."""
+    ours, theirs = os.pipe()
+    writer = threading.Thread(target=_write_all, args=(theirs, [b"x" * (1 << 20)] * 64 + [b"\nlast"]))
+    writer.start()
+    tracemalloc.start()
+    try:
+        items = [item for group in read_items(ours) for item in group]
+        assert tracemalloc.get_traced_memory()[1] < 80 << 20
+    finally:
+        tracemalloc.stop()
+        writer.join()
+        os.close(ours)
+    assert [(item.target, bool(item.problem)) for item in items] == [("", True), ("last", False)]
+
+
+def _write_all(fd: int, pieces: list[bytes]) -> None:
+    with os.fdopen(fd, "wb") as pipe:
+        for piece in pieces:
+            pipe.write(piece)

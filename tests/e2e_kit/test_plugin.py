@@ -144,7 +144,7 @@ def test_a_failure_shows_the_transcript_and_where_it_is(suite: Suite) -> None:
     """)
     done.stdout.fnmatch_lines(
         [
-            "E*expected the command to succeed",
+            "E*expected the command to succeed, found exit code 3: $ echo out; echo err >&2; exit 3",
             "E*$ echo out; echo err >&2; exit 3",
             "E*exit code: 3",
             "*e2e transcript*",
@@ -188,9 +188,12 @@ def test_what_pytest_said_is_kept_with_its_reason(suite: Suite, options: tuple[s
     done.assert_outcomes(passed=2, failed=4, errors=3)
     reasons = {name: (meta.status, meta.reason) for name, meta in suite.metas().items()}
     assert reasons == {
-        "test_fails": ("failed", "expected the command to succeed"),
+        "test_fails": (
+            "failed",
+            r"expected the command to succeed, found exit code 3: $ printf '\033[31mred\033[0m'; exit 3",
+        ),
         "test_asserts": ("failed", "AssertionError: bold words"),
-        "test_times_out": ("timeout", "expected the command to succeed"),
+        "test_times_out": ("timeout", "expected the command to succeed, found a timeout: $ sleep 60"),
         "test_sets_up_badly": ("error", "RuntimeError: no desk"),
         "test_cleans_up_badly": ("error", "RuntimeError: crumbs left"),
         "test_is_wrong_twice": ("failed", "assert False"),
@@ -350,7 +353,7 @@ def test_a_kept_environment_says_how_to_enter_and_how_to_remove_it(suite: Suite)
     text = done.stdout.str()
     look = re.search(r"look: +(cd \S+ && \. \S+)", text)
     remove = re.search(r"remove: +(sh \S+)", text)
-    attach = re.search(r"attach: +(tmux -S \S+) attach", text)
+    attach = re.search(r"attach: +(cd \S+ && tmux -S \S+) attach", text)
     assert look
     assert remove
     assert attach

@@ -39,9 +39,14 @@ def test_after_a_failure_it_names_the_run_and_how_to_look_at_it(
     assert said == ["what the tests did: mngr e2e view '.mngr/e2e/my run'"]
 
 
-def test_after_success_it_says_so_only_when_asked_for_more(pytester: pytest.Pytester) -> None:
+@pytest.mark.accept("V2")
+def test_after_success_it_says_so_too(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run that a test started and a quiet one say nothing, unless more was asked for."""
     assert run(pytester, True) == []
     assert len(run(pytester, True, "-v")) == 1
+    monkeypatch.delenv("PYTEST_CURRENT_TEST", raising=False)
+    assert run(pytester, True, "--e2e-run", "a") == ["what the tests did: mngr e2e view .mngr/e2e/a"]
+    assert run(pytester, True, "-q") == []
 
 
 def test_a_suite_without_the_fixture_hears_nothing(pytester: pytest.Pytester) -> None:

@@ -216,6 +216,39 @@ def _in_flight(world: World) -> list[list[bytes]]:
     return [argv for argv in lines if argv[0] == b"git" or b'eval "$(cat)"' in argv]
 
 
+class PausingHost(LocalHost):
+    """This machine, where the steps of a creation wait after each of their writes until the test lets them go on."""
+
+    def run(self, argv: Sequence[str], *, stdin: bytes = b"", **options: Any) -> Completed:
+        wait = f": >'{self.dir}.paused'; while [ -e '{self.dir}.paused' ]; do sleep 0.005; done"
+        paused = '{name}() {{ command {name} "$@"; rc=$?; {wait}; return $rc; }}\n'
+        before = "".join(paused.format(name=name, wait=wait) for name in ("printf", "mv", "ln"))
+        return super().run(argv, stdin=before.encode() + stdin if stdin else b"", **options)
+
+
+@pytest.mark.accept("Q15")
+@pytest.mark.parametrize("transfer", ["worktree", "none"])
+def test_a_creation_under_way_is_never_garbage_wherever_it_pauses(world: World, transfer: str) -> None:
+    """TH-M7."""
+    paused, seen, garbage = world.folder / "h.paused", list[str](), list[object]()
+    host = PausingHost(str(world.host_dir))
+    manager = world.manager(local=StumblingProvider(host))
+    outcomes: list[object] = []
+    creating = threading.Thread(
+        target=lambda: outcomes.append(mngr.create("foo", args=SLEEP, transfer=transfer, manager=manager))
+    )
+    creating.start()
+    while creating.is_alive():
+        if wait_until(lambda: paused.exists() or not creating.is_alive(), PATIENCE_S) and paused.exists():
+            garbage += [(len(seen), item) for item in mngr.find_garbage(manager=world.manager())]
+            seen += [agent.state for agent in mngr.list_agents(manager=world.manager()).agents]
+            paused.unlink()
+    assert garbage == []
+    assert outcomes
+    assert {"CREATING", "RUNNING"} <= set(seen) <= {"UNKNOWN", "CREATING", "RUNNING"}
+    assert len(seen) > 8
+
+
 @pytest.mark.slow
 @pytest.mark.accept("K6")
 def test_a_hundred_separate_creates_at_once_all_succeed(world: World) -> None:
@@ -233,7 +266,9 @@ def test_a_hundred_separate_creates_at_once_all_succeed(world: World) -> None:
 def test_a_full_disk_is_one_clear_error_and_leaves_nothing(world: World) -> None:
     needs("root, for a small tmpfs", "sh", "-c", "[ $(id -u) = 0 ]")
     world.host_dir.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", str(world.host_dir)], check=True)
+    subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=64k,mode=700", "none", str(world.host_dir)], check=True
+    )
     try:
         (world.host_dir / "filler").write_bytes(b"x" * 60_000)
         with pytest.raises(MngrError) as error:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from mngr_box.provider import BoxProvider
-from tests.support.world import World, remove_socket
+from tests.support.world import World
 
 import mngr
 from mngr import process
@@ -153,7 +153,6 @@ def slow(world: World) -> Iterator[BusyProvider]:
     yield made
     paths = HostPaths(made.host.dir)
     process.run(tmux(paths, "kill-server"))
-    remove_socket(paths)
 
 
 @pytest.mark.accept("K11")

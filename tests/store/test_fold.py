@@ -1,10 +1,14 @@
 """Events in, state out."""
 
+from contextlib import suppress
+
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mngr.model.agent import ModelError
 from mngr.model.event import Event, encode_event
-from mngr.store.fold import Folded, decode_fold, encode_fold, fold_bytes
+from mngr.store.fold import Folded, encode_fold
+from mngr.store.untrusted import UnfitError, fold_bytes, read_fold
 
 
 def log(*events: tuple[float, str, dict[str, object]]) -> bytes:
@@ -33,7 +37,7 @@ def test_a_story_folds_to_its_end() -> None:
 def test_folding_in_pieces_is_folding_at_once(first: int, second: int) -> None:
     folded = Folded()
     for end in (*sorted((first, second)), len(STORY)):
-        folded = decode_fold(encode_fold(fold_bytes(folded, STORY[folded.offset : end])))
+        folded = read_fold(encode_fold(fold_bytes(folded, STORY[folded.offset : end])))
     assert folded == fold_bytes(Folded(), STORY)
 
 
@@ -50,5 +54,22 @@ def test_garbage_in_a_log_is_passed_over(garbage: bytes) -> None:
 
 
 @given(st.binary())
-def test_a_torn_fold_is_a_fresh_one_or_valid(data: bytes) -> None:
-    assert isinstance(decode_fold(data), Folded)
+def test_a_torn_fold_is_refused(data: bytes) -> None:
+    with suppress(UnfitError):
+        assert isinstance(read_fold(data), Folded)
+
+
+def test_the_error_of_a_model_stays_until_the_agent_goes_on() -> None:
+    refused = log(
+        (9, "started", {}),
+        (10, "prompt_submitted", {}),
+        (11, "api_error", {"error": "billing_error", "message": "no credit"}),
+        (12, "turn_ended", {"reason": "api_error"}),
+    )
+    folded = fold_bytes(Folded(), STORY + refused)
+    assert folded.error == ModelError("billing", "no credit")
+    assert read_fold(encode_fold(folded)) == folded
+    for kind in ("prompt_submitted", "turn_ended", "started"):
+        assert fold_bytes(folded, log((13, kind, {}))).error is None
+    retried = log((14, "api_error", {"error": "rate_limit"}))
+    assert fold_bytes(folded, retried).error == ModelError("other", "rate_limit")

@@ -12,9 +12,10 @@ from mngr.model.agent import AgentSpec
 from mngr.model.event import Event, encode_event
 from mngr.model.ids import new_agent_id
 from mngr.process import run
-from mngr.store.fold import Folded, encode_fold, fold_bytes
+from mngr.store.fold import Folded, encode_fold
 from mngr.store.paths import HostPaths
 from mngr.store.probe import HostEvidence, probe_argv, read_probe
+from mngr.store.untrusted import fold_bytes
 
 SHELLS = [("dash",), ("busybox", "sh"), ("bash",)]
 

@@ -1,6 +1,7 @@
 """run.sh carries any directory, environment and argv exactly, in every shell."""
 
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -24,6 +25,9 @@ HOSTILE = {
     "DOT.TED": "dotted $(id)",
     "OPTIND": "7",
     "IFS": ":",
+    "PS1": "$(id) ",
+    "PWD": "/else where",
+    "UID": "x",
     "BIG": "y" * 100_000,
 }
 PRINT = """
@@ -86,3 +90,35 @@ def test_what_was_written_can_be_read_back(cwd: str, argv: tuple[str, ...], env:
 def test_refuses_what_no_program_can_be_given(env: dict[str, str]) -> None:
     with pytest.raises(UsageError):
         check_env(env)
+
+
+@pytest.mark.accept("K9")
+@pytest.mark.parametrize("tool", ["perl", "python3"])
+def test_no_value_is_in_an_argument_of_anything_that_a_run_file_starts(tmp_path: Path, tool: str) -> None:
+    """Values of variables whose names no shell can export were in the arguments of env(1), for all to see."""
+    own, tools = tmp_path / "bin", tmp_path / "tools"
+    own.mkdir()
+    tools.mkdir()
+    for name in ("env", tool):
+        real = sys.executable if name == "python3" else shutil.which(name)
+        (own / name).write_text(
+            f'#!/bin/sh\nprintf "%s\\n" {name} "$@" >>{tmp_path}/seen\nexec {real} "$@"\n'
+        )
+        (own / name).chmod(0o755)
+    secrets = {name: f"s3cret {name} ü\n'$(id)" for name in (*"A.B a-b 1x PS1 OPTIND UID".split(), "%")}
+    argv = (sys.executable, "-c", PRINT)
+    file = tmp_path / "run.sh"
+    run_file = RunFile(str(tmp_path), argv, {"PATH": str(tools), **secrets})
+    file.write_bytes(encode(run_file_text(run_file, AgentPaths(str(tmp_path)))))
+    for shell in SHELLS:
+        done = run([str(shutil.which(shell[0])), *shell[1:], str(file), "launch"], timeout_s=90).check(
+            "run.sh"
+        )
+        got = dict(pair.partition(b"=")[::2] for pair in done.stdout.partition(b"\1")[2].split(b"\0"))
+        assert {name: os.fsdecode(got[os.fsencode(name)]) for name in secrets} == secrets
+    seen = (tmp_path / "seen").read_text()
+    assert seen.splitlines().count(tool) == len(SHELLS)
+    assert "s3cret" not in seen
+    missing = RunFile(str(tmp_path), ("no-such-program",), {"PATH": str(tools), "A.B": "x"})
+    file.write_bytes(encode(run_file_text(missing, AgentPaths(str(tmp_path)))))
+    assert run(["sh", str(file), "launch"], timeout_s=90).code == 127

@@ -1,7 +1,9 @@
 """A real Chromium for the page's tests: headless, a fresh profile, no background networking."""
 
+import asyncio
 import os
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote, unquote
 
@@ -27,17 +29,29 @@ _FLAGS = (
 )
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """One Chromium for a module, with a profile of its own.
-
-    Not for the whole session: while Playwright is open, `asyncio.run` refuses to work in the same thread.
-    """
+@contextmanager
+def launched() -> Iterator[Browser]:
+    """A Chromium with a profile of its own."""
     needs("chromium", CHROMIUM, "--version")
     with sync_playwright() as playwright:
+        loop = asyncio.get_running_loop()
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(_FLAGS))
+        asyncio._set_running_loop(None)
         yield browser
+        asyncio._set_running_loop(loop)
         browser.close()
+
+
+@pytest.fixture(scope="module")
+def browser(chromium: Browser) -> Iterator[Browser]:
+    """The worker's Chromium, for the tests of one module.
+
+    Playwright's event loop counts as running in this thread for as long as Playwright is open, and `asyncio.run`
+    refuses to start another. So the loop is registered only while tests of the page run.
+    """
+    asyncio._set_running_loop(chromium._impl_obj._loop)
+    yield chromium
+    asyncio._set_running_loop(None)
 
 
 @pytest.fixture

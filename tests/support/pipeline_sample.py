@@ -17,6 +17,8 @@ from mngr_view.records import (
     Index,
     Lane,
     Matter,
+    Measured,
+    MeasuredTest,
     MergedAs,
     Patch,
     Recipe,
@@ -149,7 +151,7 @@ FACTS = (
     Fact("base", "0123456789ab"),
     Fact("slots", "4"),
     Fact("cost", "$1.25"),
-    Fact("gate suite", "green", "good"),
+    Fact("gate suite", "6 pass, 3 fail (all failed before)", "bad"),
 )
 
 
@@ -176,6 +178,8 @@ def pipeline() -> PipelineSample:
         "matters": MATTERS,
         "commits": _commits(sample),
         "recipes": (Recipe("take it all", "git merge tmr/night/integrated"),),
+        "headline": "on the branch: 1 passes, 1 fails (it failed before)",
+        "measured": MEASURED,
     }
     return sample
 
@@ -282,9 +286,17 @@ CAUSES = (
         "StockError",
         "shop/shelf.py:take",
         "E   acme.errors.StockError: only 3 left\n",
+        FIX,
+        ("KeyError: 'flour'",),
     ),
     Cause("c2", "no sign of life for 25 s", "watch", (node("export"),)),
     Cause("c3", "expected '1'", "test", (node("give"),), (node("give"),)),
+)
+MEASURED = (
+    MeasuredTest(node("take"), Measured("failed", "only 3 left"), Measured("passed"), Measured("passed")),
+    MeasuredTest(
+        node("list"), Measured("failed", "no"), Measured(reason="gone"), Measured("cannot_tell", "no")
+    ),
 )
 MATTERS = (
     Matter(

@@ -4,6 +4,8 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.support.repository import commit_all, copy_of
+
 from mngr import process
 from mngr.actions.manager import Manager
 from mngr.hosts.protocol import Provider
@@ -32,7 +34,6 @@ class World:
         self.repo = folder / "my repo's"
         self.host_dir = folder / "h"
         self.home.mkdir()
-        self.repo.mkdir()
         self.env = {
             "HOME": str(self.home),
             "MNGR_HOST_DIR": str(self.host_dir),
@@ -42,12 +43,7 @@ class World:
             **LEAN,
             **TEMPORARY,
         }
-        self.git("init", "-q", "-b", "main")
-        self.git("config", "user.name", "Ada")
-        self.git("config", "user.email", "ada@example.com")
-        (self.repo / "file.txt").write_text("one\n")
-        self.git("add", ".")
-        self.git("commit", "-q", "-m", "first")
+        copy_of(_make_repository, self.repo)
         self.paths = HostPaths(str(self.host_dir))
 
     def manager(self, **providers: Provider) -> Manager:
@@ -80,11 +76,15 @@ class World:
     def processes(self) -> dict[int, "Seen"]:
         """Processes that carry this world's host dir in their environment or are its tmux server."""
         mark = f"MNGR_HOST_DIR={self.host_dir}".encode()
-        socket = os.fsencode(self.paths.socket)
+        tmux = os.fsencode(self.paths.tmux)
         seen = {
             pid: look(pid) for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if pid != os.getpid()
         }
-        return {pid: one for pid, one in seen.items() if one and (mark in one.environ or socket in one.argv)}
+        return {
+            pid: one
+            for pid, one in seen.items()
+            if one and (mark in one.environ or any(word.startswith(tmux) for word in one.argv))
+        }
 
     def end(self) -> None:
         """Ends all that runs here; called by the fixture, also after a failure."""
@@ -95,15 +95,11 @@ class World:
             except ProcessLookupError:
                 pass
         assert wait_until(lambda: not self.processes(), PATIENCE_S), self.processes()
-        remove_socket(self.paths)
 
 
-def remove_socket(paths: HostPaths) -> None:
-    """Removes the folder of a socket that had to lie outside its host dir; a killed server leaves it."""
-    folder = Path(paths.socket).parent
-    if str(folder) != paths.tmux and folder.exists():
-        Path(paths.socket).unlink(missing_ok=True)
-        folder.rmdir()
+def _make_repository(path: Path) -> None:
+    (path / "file.txt").write_text("one\n")
+    commit_all(path, name="Ada", email="ada@example.com", message="first")
 
 
 class Seen(NamedTuple):

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 from tests.agents.offline import KEY, claude_env
 from tests.cli.command import Done, Mngr
-from tests.support.model import Model, Reply, Tokens, ToolCall
+from tests.support.model import Fault, Model, Reply, Tokens, ToolCall
 from tests.support.model.fixture import model
 from tests.support.needs import needs
 from tests.support.world import World
@@ -226,6 +226,31 @@ def test_a_conflict_can_be_settled_by_one_more_claude_code(loop: Loop) -> None:
     assert {row["section"] for row in loop.rows().values()} == {"implementation"}
     assert 'f"{worth * RATES[currency]:.2f}"' in loop.git("show", "tmr/r1/integrated:pantry/money.py")
     assert len(loop.model.prompts) == 3
+    assert loop.claudes() == []
+
+
+@pytest.mark.accept("M19")
+def test_what_no_retry_changes_ends_each_claude_code_at_once_with_the_models_words(loop: Loop) -> None:
+    """A key that was withdrawn after the preflight, no credit any more, a model that is gone; nobody is nudged."""
+    refusals = {
+        "test_total_adds_up": Fault(401, message="invalid x-api-key"),
+        "test_total_in_euro": Fault(400, message="Your credit balance is too low to access the API."),
+        "test_help_succeeds": Fault(404, message="model: claude-opus-4-8"),
+    }
+    for test, fault in refusals.items():
+        loop.model.add(Reply("", faults=(fault,) * 20), match=f"{_TESTS[test]}::{test}")
+    done = loop.run(
+        *_UNATTENDED, settings=("-S", "tmr.idle=10m"), pytest_flags=("-k", "total or help_succeeds")
+    )
+    assert done.code == 1, done
+    rows = loop.rows()
+    assert {row["section"] for row in rows.values()} == {"infrastructure"}
+    assert rows["test_total_adds_up"]["why"] == (
+        "watch: authentication failed: Invalid API key · Fix external API key"
+    )
+    assert rows["test_total_in_euro"]["why"] == "watch: billing: Credit balance is too low"
+    assert rows["test_help_succeeds"]["why"].startswith("watch: model not found: There's an issue with the")
+    assert len(set(loop.model.prompts)) == 3
     assert loop.claudes() == []
 
 

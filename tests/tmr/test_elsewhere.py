@@ -20,7 +20,7 @@ __all__ = ["engine", "machines", "modal"]
 pytestmark = pytest.mark.slow
 
 _PACKAGES = "pytest _pytest pluggy iniconfig packaging pygments click msgspec jinja2 markupsafe".split()
-_OURS = "mngr mngr_e2e mngr_view mngr_tmr".split()
+_OURS = "mngr_lib mngr mngr_e2e mngr_view mngr_tmr".split()
 _LIBRARY = f"/root/.local/lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages"
 # Slow in earnest, such as a download: whoever starts from the first host has it already.
 _SETUP = "[ -e /root/tool ] || cat /proc/sys/kernel/random/uuid >/root/tool"
@@ -141,7 +141,7 @@ def test_the_pipeline_runs_unchanged_at_modal_and_sets_up_one(tmp_path: Path, mo
     try:
         done = loop.run("--provider", "modal", *_WORDS, pytest_flags=_FEW)
         assert done.code == 8, done
-        assert loop.sections() == _ENDS
+        assert loop.sections() == _ENDS, done
         hosts = modal.running(app)
         assert len(hosts) == 2, "a host for each agent; copies are gone"
         tools = {(host.root / "root/tool").read_text() for host in hosts}

@@ -10,10 +10,13 @@ import msgspec
 import pytest
 from tests.cli.command import Done, Mngr
 from tests.support.world import World
+from tests.tmr.recount import Recount, check_counts, check_fixes, check_page, check_pr, check_table
 
 from mngr import process
 from mngr.process import OnlyEnv
 from mngr_tmr.example.make import Example, make_example
+from mngr_tmr.report.source import TmrSource
+from mngr_tmr.run.folder import RunFolder
 
 pytestmark = pytest.mark.slow
 
@@ -84,7 +87,9 @@ EXPECTED = {
 }
 
 
-@pytest.mark.accept("Z4", "R2", "R3", "R4", "R5", "R7", "R8", "R9", "R10", "R15", "J2", "J6", "L4", "P9")
+@pytest.mark.accept(
+    "Z4", "R2", "R3", "R4", "R5", "R7", "R8", "R9", "R10", "R15", "J2", "J6", "L4", "P9", "M20"
+)
 def test_every_fault_ends_where_it_should(loop: Loop) -> None:
     """In mirrors; tests/tmr/test_demo.py has the same in worktrees."""
     head = loop.git("rev-parse", "HEAD")
@@ -107,6 +112,20 @@ def test_every_fault_ends_where_it_should(loop: Loop) -> None:
     rows = loop.summary()["rows"]
     assert loop.summary()["collected"] == 15 == len([row for row in rows if row["section"] != "added"])
     assert loop.mngr("list", "--running", "--format", "{name}").stdout == ""
+    check_every_number(loop)
+
+
+def check_every_number(loop: Loop) -> None:
+    """Each number of page, summary.json, junit.xml and pr.md, recomputed at base, agents' commits and tip."""
+    scratch = loop.world.folder / "scratch"
+    scratch.mkdir()
+    seen = Recount(loop.example.repo, "r1", scratch, loop.env)
+    check_table(seen)
+    check_counts(seen)
+    check_fixes(seen)
+    check_pr(seen)
+    (run,) = TmrSource(RunFolder(str(seen.folder))).index().runs
+    check_page(seen, msgspec.json.decode(msgspec.json.encode(run)))
 
 
 @pytest.mark.accept("Z4", "M15")

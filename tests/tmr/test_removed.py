@@ -24,7 +24,8 @@ class Alone:
     def __init__(self, world: World) -> None:
         self.world = world
         self.site = world.folder / "site"
-        shutil.copytree(SOURCE / "mngr", self.site / "mngr", ignore=shutil.ignore_patterns("__pycache__"))
+        for name in ("mngr", "mngr_lib"):
+            shutil.copytree(SOURCE / name, self.site / name, ignore=shutil.ignore_patterns("__pycache__"))
         for name in NEEDED:
             found = find_spec(name)
             assert found

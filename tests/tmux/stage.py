@@ -4,8 +4,6 @@ import os
 import time
 from pathlib import Path
 
-from tests.support.world import remove_socket
-
 from mngr import process
 from mngr.hosts.local import LocalHost
 from mngr.model.agent import AgentSpec
@@ -30,7 +28,9 @@ class Stage:
         self.paths = HostPaths(self.host.dir)
         self.specs: dict[str, AgentSpec] = {}
 
-    def start(self, *argv: str, name: str = "a", record: bool = False) -> AgentPane:
+    def start(
+        self, *argv: str, name: str = "a", record: bool = False, windows: dict[str, str] | None = None
+    ) -> AgentPane:
         spec = AgentSpec(
             id=new_agent_id(),
             name=name,
@@ -39,6 +39,7 @@ class Stage:
             work_dir=str(self.folder),
             created_at=time.time(),
             record=record,
+            windows=windows or {},
         )
         own = self.paths.agent(spec.id)
         self.host.write(own.run, encode(run_file_text(RunFile(spec.work_dir, argv), own)))
@@ -68,7 +69,6 @@ class Stage:
         self.tmux("kill-server")
         if pid:
             assert wait_until(lambda: not is_alive(int(pid)), PATIENCE_S)
-        remove_socket(self.paths)
 
 
 def is_alive(pid: int) -> bool:

@@ -5,6 +5,7 @@ import random
 import string
 import threading
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import pytest
 from tests.tmux.stage import PATIENCE_S, Stage, path_without
@@ -143,10 +144,15 @@ def test_concurrent_senders_take_turns(
 def test_the_lock_of_a_dead_sender_is_taken_over(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", path_without(stage.folder / "bin", "flock"))
     pane = stage.shell("exec cat >out")
-    dead = stage.host.run(("sh", "-c", "echo $$")).text
-    stage.host.write(f"{pane.agent.dir}/send.lock.d/pid", dead.encode())
-    assert paste(pane, b"fine", enter=True).taken
-    assert not os.path.exists(f"{pane.agent.dir}/send.lock.d")
+    dead = stage.host.run(("sh", "-c", "echo $$")).text.strip()
+    for holder in (f"{dead}.1", f"{os.getpid()}.1"):
+        lock = Path(pane.agent.dir, "send.lock.d")
+        lock.mkdir(exist_ok=True)
+        for file in lock.iterdir():
+            file.unlink()
+        (lock / holder).touch()
+        assert paste(pane, b"fine", enter=True).taken
+        assert os.listdir(lock) == ["free"]
 
 
 class WatchedHost(LocalHost):

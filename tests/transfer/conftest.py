@@ -6,8 +6,6 @@ import pytest
 
 from mngr.hosts.local import LocalHost
 
-pytest.register_assert_rewrite("mngr.transfer.conformance")
-
 
 @pytest.fixture(autouse=True)
 def _own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:

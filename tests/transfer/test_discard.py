@@ -15,6 +15,7 @@ from mngr.transfer.mirror import MirrorTransfer
 from mngr.transfer.none import NoneTransfer
 from mngr.transfer.protocol import Sent, Transfer
 from mngr.transfer.source import find_source
+from mngr.transfer.view import checkout_of
 from mngr.transfer.worktree import WorktreeTransfer
 
 BOTH: list[Transfer] = [WorktreeTransfer(), MirrorTransfer()]
@@ -34,10 +35,11 @@ def test_a_merged_branch_is_not_worth_keeping(host: LocalHost, top: str, transfe
     sent = send(transfer, host, top)
     commit_there(host, sent, "one", "one")
     commit_there(host, sent, "two", "two")
-    assert unmerged_commits(host, sent, find_source(top)) == 2
+    place = checkout_of(host, sent.work_dir, transfer.name, find_source(top))
+    assert unmerged_commits(place, sent, find_source(top)) == 2
     transfer.bring_back(host, sent.work_dir, find_source(top), sent.branch)
     git(top, "merge", "-q", "--ff-only", sent.branch)
-    assert unmerged_commits(host, sent, find_source(top)) == 0
+    assert unmerged_commits(place, sent, find_source(top)) == 0
     assert discard(host, sent, find_source(top), transfer.name) == ()
     assert not os.path.exists(sent.work_dir)
 
@@ -58,7 +60,7 @@ def test_a_base_that_only_a_detached_head_holds_is_not_the_agents_work(host: Loc
     sent = send(WorktreeTransfer(), host, top)
     commit_there(host, sent, "one", "one")
     notes = discard(host, sent, find_source(top), "worktree")
-    assert notes == ("kept branch mngr/one: 1 commit not merged anywhere",)
+    assert notes == (f"kept branch mngr/one in {top}: 1 commit not merged anywhere",)
 
 
 def test_commits_on_no_branch_get_one(host: LocalHost, top: str) -> None:
@@ -66,7 +68,7 @@ def test_commits_on_no_branch_get_one(host: LocalHost, top: str) -> None:
     there(host, sent, "checkout", "-q", "--detach")
     commit = commit_there(host, sent, "one", "one")
     notes = discard(host, sent, find_source(top), "worktree")
-    assert notes == ("kept 1 commit that were on no branch as mngr/one-detached",)
+    assert notes == (f"kept 1 commit that were on no branch as mngr/one-detached in {top}",)
     assert git(top, "rev-parse", "mngr/one-detached") == commit
 
 
@@ -75,7 +77,7 @@ def test_a_branch_that_the_user_checked_out_is_kept(host: LocalHost, top: str) -
     there(host, sent, "checkout", "-q", "--detach")
     git(top, "checkout", "-q", sent.branch)
     notes = discard(host, sent, find_source(top), "worktree")
-    assert notes == (f"kept branch mngr/one: it is checked out in {top}",)
+    assert notes == (f"kept branch mngr/one in {top}: it is checked out in {top}",)
 
 
 @pytest.mark.accept("K5")
@@ -139,7 +141,7 @@ def test_work_that_was_never_pulled_is_fetched_before_a_copy_goes(host: LocalHos
     commit = commit_there(host, sent, "one", "one")
     git(top, "branch", "mngr/one", git(top, "commit-tree", "-m", "unrelated", "HEAD^{tree}"))
     notes = discard(host, sent, find_source(top), "copy")
-    assert notes == ("kept branch mngr/one-2: 1 commit not merged anywhere",)
+    assert notes == (f"kept branch mngr/one-2 in {top}: 1 commit not merged anywhere",)
     assert git(top, "rev-parse", "mngr/one-2") == commit
 
 

@@ -1,5 +1,6 @@
 """What comes home and what is refused on the way."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from mngr.transfer.conformance import (
 )
 from mngr.transfer.copy import CopyTransfer
 from mngr.transfer.mirror import MirrorTransfer
+from mngr.transfer.pack import fetch_pack
 from mngr.transfer.protocol import Brought, Sent
 from mngr.transfer.source import find_source
 
@@ -157,3 +159,21 @@ def test_nothing_of_ours_stays_in_the_source(host: LocalHost, sent: Sent, top: s
     commit_there(host, sent, "file", "one")
     bring(host, sent, top)
     assert git(top, "for-each-ref", "refs/mngr") == ""
+
+
+@pytest.mark.accept("Q5")
+@pytest.mark.parametrize("count", [1, 150])
+def test_more_commits_than_the_limit_are_refused_and_leave_nothing(
+    host: LocalHost, sent: Sent, top: str, count: int
+) -> None:
+    for number in range(count):
+        host.write(f"{sent.work_dir}/noise-{number}", os.urandom((1 << 20) // count))
+    commit = commit_there(host, sent, "more", "more")
+    before = sorted(Path(top, ".git/objects/pack").iterdir())
+    incoming = [f"{commit}:refs/mngr/incoming/x"]
+    with pytest.raises(MngrError):
+        fetch_pack(f"{top}/.git", host, sent.work_dir, incoming, most_bytes=100_000 if count > 1 else 1000)
+    assert sorted(Path(top, ".git/objects/pack").iterdir()) == before
+    assert git(top, "for-each-ref", "refs/mngr") == ""
+    fetch_pack(f"{top}/.git", host, sent.work_dir, incoming, most_bytes=10 << 20)
+    assert git(top, "rev-parse", "refs/mngr/incoming/x") == commit

@@ -81,6 +81,13 @@ HOSTILE: dict[str, tarfile.TarInfo] = {
     "block device": member("evil", tarfile.BLKTYPE),
     "pipe": member("evil", tarfile.FIFOTYPE),
     "escape sequence in a name": member("/\x1b]0;evil\x07", size=1),
+    "name longer than a path": member("evil/" * 1000, size=1),
+    "hook of a repository": member(".git/hooks/pre-commit", size=1),
+    "repository below, in other letters": member("a/.GiT/config", size=1),
+    "repository with an invisible letter": member("a/.g\u200cit/config", size=1),
+    "repository by its short name": member("GIT~1/config", size=1),
+    "repository without a work tree": member("a/HEAD", size=1),
+    "link into a repository": member("evil", tarfile.SYMTYPE, ".git/hooks"),
 }
 
 
@@ -112,6 +119,33 @@ def test_sizes_and_counts_are_capped(tmp_path: Path) -> None:
     assert len(pulled.notes) == 7
     os.rename(tmp_path / "host", tmp_path / "old host")
     assert pull(tmp_path, data, limits=Limits(files=2)).files == ("big", "good one")
+
+
+def header(kind: bytes, text: bytes) -> bytes:
+    """A header that tells something about the next member, or about all that follow."""
+    info = member("x", kind, size=len(text))
+    return info.tobuf() + text + b"\0" * (-len(text) % 512)
+
+
+@pytest.mark.accept("Q5")
+def test_headers_without_end_are_the_end_of_the_archive(tmp_path: Path) -> None:
+    good = archive()
+    for number, headers in enumerate(
+        (header(tarfile.XGLTYPE, b"12 a=bcdefg\n") * 2000, header(tarfile.XHDTYPE, b"x" * (8 << 20)))
+    ):
+        pulled = pull(tmp_path, good[:1024] + headers + good[1024:])
+        assert pulled.files == ("good one",)
+        assert len(pulled.notes) == 1
+        os.rename(tmp_path / "host", tmp_path / f"host {number}")
+
+
+@pytest.mark.accept("Q5")
+def test_what_is_left_out_is_counted_too(tmp_path: Path) -> None:
+    flood = (member(f"/evil {number}") for number in range(1500))
+    pulled = pull(tmp_path, archive(*flood), limits=Limits(files=100))
+    assert pulled.files == ("good one",)
+    assert len(pulled.notes) <= 1001
+    assert "stopped" in pulled.notes[-1]
 
 
 @pytest.mark.accept("Q5")

@@ -13,7 +13,6 @@ from mngr import process
 from mngr.errors import MngrError, RefusedError, TimedOutError, UsageError
 from mngr.hosts.local import LocalHost
 from mngr.process import Completed
-from mngr.store.lock import locked
 from mngr.transfer import worktree
 from mngr.transfer.conformance import git, make_repository, plant_hooks, portrait, there
 from mngr.transfer.discard import discard
@@ -61,7 +60,7 @@ def test_adding_waits_for_the_lock(host: LocalHost, tmp_path: Path, monkeypatch:
     top = make_repository(tmp_path / "source")
     monkeypatch.setattr(worktree, "_LOCK_TIMEOUT_S", 0.05)
     before = portrait(top)
-    with locked(worktree.lock_path(find_source(top))), pytest.raises(TimedOutError):
+    with worktree.lock_repository(find_source(top)), pytest.raises(TimedOutError):
         send(top, host)
     assert portrait(top) == before
     assert send(top, host).branch == "mngr/one"
@@ -195,7 +194,7 @@ def test_an_empty_repository_gives_an_unborn_branch(host: LocalHost, tmp_path: P
     there(host, sent, "commit", "-q", "-m", "first")
     assert git(top, "rev-list", "--count", "mngr/one") == "1"
     notes = discard(host, sent, find_source(top), "worktree")
-    assert notes == ("kept branch mngr/one: 1 commit not merged anywhere",)
+    assert notes == (f"kept branch mngr/one in {top}: 1 commit not merged anywhere",)
 
 
 @pytest.mark.accept("K10")

@@ -32,6 +32,14 @@ COUNTING = """#!/bin/sh
 [ "$1" = --host ] && echo "$3" >>"$0.log"
 exec docker "$@"
 """
+# An engine that makes a container long after it was asked, whether its client still waits or not.
+SLOW = """#!/bin/sh
+[ "$3" = run ] || exec docker "$@"
+touch "$0.asked"
+setsid sh -c 'sleep 6; docker "$@"; echo $? >"$0.code"' "$0" "$@" &
+while ! [ -s "$0.code" ]; do sleep 0.1; done
+exit "$(cat "$0.code")"
+"""
 HOSTILE = """
 git config core.fsmonitor "touch $1" && git config core.sshCommand "touch $1"
 git config uploadpack.packObjectsHook "touch $1" && git config core.pager "touch $1"
@@ -67,9 +75,9 @@ class Lab:
     def containers(self) -> list[str]:
         return [name.removeprefix(f"{self.namespace}-") for name in self.engine.containers(self.namespace)]
 
-    def configure(self) -> None:
+    def configure(self, **more: object) -> None:
         """Writes the settings down, for programs that are started."""
-        settings = self.engine.settings(self.namespace)
+        settings = self.engine.settings(self.namespace, **more)
         lines = [
             f"{key} = {str(value).lower() if isinstance(value, bool) else repr(value)}"
             for key, value in settings.items()
@@ -229,6 +237,23 @@ def test_an_interrupted_creation_leaves_no_container(lab: Lab, number: signal.Si
     assert met
 
 
+@pytest.mark.accept("K4")
+def test_an_interrupted_creation_waits_for_a_slow_engine_and_leaves_no_container(
+    lab: Lab, tmp_path: Path
+) -> None:
+    client = tmp_path / "client"
+    client.write_text(SLOW)
+    client.chmod(0o755)
+    lab.configure(command=str(client))
+    child = lab.start_create("foo@.docker")
+    assert wait_until((tmp_path / "client.asked").exists, PATIENCE_S)
+    child.send_signal(signal.SIGINT)
+    assert child.wait(60) != 0
+    assert wait_until((tmp_path / "client.code").exists, PATIENCE_S)
+    assert lab.containers == []
+    assert lab.world.left_behind() == []
+
+
 def _is_clean(lab: Lab) -> bool:
     """Collects garbage until nothing is left: what the killed one had asked of the engine may still be under way."""
     manager = lab.world.manager()
@@ -246,7 +271,7 @@ def test_a_container_whose_maker_is_gone_is_found_by_its_label_from_anywhere(
     ours = rows.this_process()
     gone = msgspec.structs.replace(ours, start="1")
     far = msgspec.structs.replace(ours, machine="elsewhere")
-    spec = AgentSpec("agent-0", "foo", "command", SLEEP, "", time.time())
+    spec = AgentSpec("agent-" + "0" * 32, "foo", "command", SLEEP, "", time.time())
     makers = {"ours": (ours, spec), "gone": (gone, spec), "far": (far, spec)}
     makers["far-long-ago"] = (far, msgspec.structs.replace(spec, created_at=time.time() - 4000))
     for name, (creator, of) in makers.items():
@@ -264,7 +289,7 @@ def test_a_container_made_from_a_snapshot_whose_maker_died_at_once_is_garbage(la
     kept = mngr.create("foo@lab.docker", args=SLEEP, manager=manager).agent
     mngr.create_snapshot("foo", "ready", manager=manager)
     gone = msgspec.structs.replace(rows.this_process(), start="1")
-    spec = AgentSpec("agent-0", "bar", "command", SLEEP, "", time.time(), creator=gone)
+    spec = AgentSpec("agent-" + "0" * 32, "bar", "command", SLEEP, "", time.time(), creator=gone)
     for name in ("half", "lab"):
         note_creation(manager, HostRef(name, "docker"), gone)
     lab.provider().create(HostSpec(name="half", snapshot="ready", tags=tags_of(spec)))

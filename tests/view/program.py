@@ -1,4 +1,4 @@
-"""Serves a small source in a process of its own: `python program.py FOLDER TEMPLATE`; prints the address.
+"""Serves a small source in a process of its own: `python program.py FOLDER TEMPLATE [open]`; prints the address.
 
 The title is in FOLDER/title; changing it is a change of the index.
 """
@@ -38,6 +38,7 @@ if __name__ == "__main__":
         serve(
             FolderSource(Path(sys.argv[1])),
             on_ready=lambda url: print(url, flush=True),
+            opens="open" in sys.argv[3:],
             template=sys.argv[2],
         )
     except KeyboardInterrupt:

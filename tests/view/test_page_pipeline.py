@@ -32,19 +32,22 @@ def cause(seen: Visit, words: str) -> Locator:
 def test_causes_come_first_and_open_to_their_tests(seen: Visit) -> None:
     page = seen.page
     expect(page.locator(".headline")).to_contain_text("4 failures, 3 causes")
-    expect(page.locator(".headline")).to_contain_text("1 mended")
+    expect(page.locator(".headline")).to_contain_text("2 fixed")
+    expect(page.locator(".standing")).to_have_text("on the branch: 1 passes, 1 fails (it failed before)")
     first = page.locator(".report > section").first
     expect(first).to_have_attribute("aria-label", "Causes")
     stock = cause(seen, "only 3 left")
-    for words in ("2\u00d7", "test", "StockError", "shop/shelf.py:take", "1 of 2 mended"):
+    for words in ("2\u00d7", "test", "StockError", "shop/shelf.py:take", "1 of 2 fixed"):
         expect(stock).to_contain_text(words)
     expect(stock.locator(".title")).to_have_text("only 3 left")
     expect(stock.locator(".links")).to_have_count(0)
     stock.locator("summary").click()
     expect(stock.locator(".links li")).to_have_count(2)
-    expect(stock.locator(".links li").first).to_contain_text("mended")
+    expect(stock.locator(".links li").first).to_contain_text("fixed")
+    expect(stock).to_contain_text("Fixed by Take from the shelf")
+    expect(stock).to_contain_text("It also shows as: KeyError: 'flour'")
     expect(stock.locator(".complaint")).to_contain_text("acme.errors.StockError: only 3 left")
-    expect(cause(seen, "expected '1'")).to_have_class("cause mended")
+    expect(cause(seen, "expected '1'")).to_have_class("cause fixed")
     expect(cause(seen, "no sign of life")).to_have_class("cause")
     stock.get_by_role("link", name="test_sync").click()
     expect(seen.heading).to_contain_text("test_sync")

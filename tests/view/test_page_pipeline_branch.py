@@ -33,7 +33,7 @@ def test_a_commit_shows_why_it_is_there_and_what_speaks_for_and_against_it(seen:
     witness = fix.get_by_role("table", name="Witness")
     expect(witness.locator("tbody td")).to_have_text(["fails", "passes", "fails", "\u2013"])
     expect(fix.locator(".links li")).to_have_text(
-        ["test_take", "test_givered without it"], use_inner_text=True
+        ["test_take", "test_givefails without it"], use_inner_text=True
     )
     weaker = commit(seen, "tests and docs").locator(".weakenings li")
     expect(weaker).to_contain_text("test deleted in test_old")
@@ -42,6 +42,19 @@ def test_a_commit_shows_why_it_is_there_and_what_speaks_for_and_against_it(seen:
     gone = commit(seen, "Print JSON")
     expect(gone.locator(".witness")).to_have_count(0)
     expect(gone.locator(".absent")).to_contain_text("test_gone")
+
+
+@pytest.mark.accept("M20", "J4")
+def test_every_test_is_told_at_the_base_at_its_agents_commit_and_on_the_branch(seen: Visit) -> None:
+    table = seen.page.locator("table.measured")
+    rows = table.locator("tbody tr")
+    cells = ["failed", "\u2013", "cannot tell"], ["failed", "passed", "passed"]
+    for number, (name, words) in enumerate(zip(("test_list", "test_take"), cells, strict=True)):
+        expect(rows.nth(number).locator("th")).to_have_text(name)
+        expect(rows.nth(number).locator("td")).to_have_text(words)
+    expect(rows.first.locator("td").last).to_have_attribute("title", "no")
+    rows.first.get_by_role("link").click()
+    expect(seen.heading).to_contain_text("test_list")
 
 
 @pytest.mark.accept("Q5", "J5")

@@ -3,11 +3,12 @@
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from playwright.sync_api import BrowserContext, expect
 from tests.support.browser import Visit, page_file, soon, visit
 from tests.support.pipeline_sample import PipelineSample, pipeline
 
-from mngr_view.records import Cause, Detail, Work
+from mngr_view.records import Cause, Detail, Lane, Span, Work
 
 KINDS = ["queue", "launch", "work", "pull", "stop", "verify"]
 
@@ -24,11 +25,11 @@ def test_a_lane_tells_an_agents_life_in_colours_that_the_legend_explains(seen: V
     spans = lanes.first.locator("i")
     assert [span.get_attribute("class") for span in spans.all()] == KINDS
     legend = seen.page.get_by_label("Colours", exact=True).locator("li")
-    assert [item.get_attribute("class") for item in legend.locator("i").all()] == KINDS
+    assert [item.get_attribute("class") for item in legend.locator("i").all()] == [*KINDS, "integrate"]
     ground = "el => getComputedStyle(el).backgroundColor"
     grounds = [span.evaluate(ground) for span in spans.all()]
     assert len(set(grounds)) == 6
-    assert grounds == [item.evaluate(ground) for item in legend.locator("i").all()]
+    assert grounds == [item.evaluate(ground) for item in legend.locator("i").all()[:6]]
     assert (spans.nth(2).get_attribute("title") or "").startswith("at work 18.0 s, 0:07 \u2013 0:25")
     expect(legend.nth(2)).to_contain_text("at work 2 min 42 s")
     queue, work = spans.first.bounding_box(), spans.nth(2).bounding_box()
@@ -37,6 +38,26 @@ def test_a_lane_tells_an_agents_life_in_colours_that_the_legend_explains(seen: V
     assert work["width"] == pytest.approx(queue["width"] * 18 / 5, rel=0.1)
     expect(seen.page.locator(".tick")).to_have_text(["0:00", "1:00", "2:00", "3:00", "4:00", "5:00"])
     expect(seen.page.locator(".axis")).to_contain_text("up to 9 agents at once")
+
+
+def test_the_integration_has_a_lane_that_names_its_steps_and_leads_to_the_branch(
+    tmp_path: Path, context: BrowserContext
+) -> None:
+    sample = pipeline()
+    (run,) = sample.index().runs
+    start = run.start
+    steps = (Span("merging", start + 60, start + 62), Span("gate suite, 12 tests", start + 62, start + 92))
+    run = replace(run, lanes=(*run.lanes, Lane("", steps, "integration")))
+    index = replace(sample.index(), runs=(run,))
+    seen = visit(context, page_file(tmp_path, index, sample.chunks), "#/run/night/timeline")
+    lane = seen.page.locator(".lane").last
+    expect(lane).to_contain_text("integration")
+    assert [span.get_attribute("class") for span in lane.locator("i").all()] == ["integrate", "integrate"]
+    assert (lane.locator("i").last.get_attribute("title") or "").startswith("gate suite, 12 tests 30.0 s")
+    expect(seen.page.locator(".legend")).to_contain_text("9 agents")
+    expect(seen.page.get_by_label("Colours", exact=True).locator("li").last).to_contain_text("32.0 s")
+    lane.click()
+    expect(seen.page.get_by_label("Commits")).to_be_visible()
 
 
 @pytest.mark.accept("V3")

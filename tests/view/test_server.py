@@ -36,11 +36,11 @@ class Answer(NamedTuple):
 class Served:
     """A server in a process of its own."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *more: str) -> None:
         self.title = folder / "title"
         self.title.write_text("first")
         self.process = subprocess.Popen(
-            [sys.executable, str(PROGRAM), str(folder), TEMPLATE],
+            [sys.executable, str(PROGRAM), str(folder), TEMPLATE, *more],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,
@@ -223,6 +223,24 @@ def test_only_what_the_source_names_is_served(served: Served) -> None:
     assert served.ask(served.inside("title")).status == 404
     for method in ("POST", "PUT", "DELETE", "OPTIONS"):
         assert served.ask(served.inside("data/index"), method=method).status == 405
+    for method in ("BREW", "get"):
+        answer = served.ask(served.inside("data/index"), method=method)
+        assert (answer.status, answer.body) == (501, b"Not Implemented\n")
+        assert_safe(answer)
+
+
+@pytest.mark.accept("Q6")
+@pytest.mark.parametrize(
+    "sent", [b"\x16\x03\x01\r\n\r\n", b"GET /\r\n\r\n", b"GET  x  HTTP/9.9\r\n\r\n", b"\r\n"]
+)
+def test_what_is_no_request_is_told_nothing(served: Served, sent: bytes) -> None:
+    with served.connect() as connection:
+        connection.sendall(sent)
+        connection.shutdown(socket.SHUT_WR)
+        said = b"".join(iter(lambda: connection.recv(1 << 16), b""))
+    assert len(said) < 1000
+    assert not any(word in said for word in (b"200", b"first", b"Python", served.token.encode()))
+    assert served.ask(served.inside("data/index")).status == 200
 
 
 def test_a_source_that_fails_once_fails_one_answer(served: Served) -> None:
@@ -321,18 +339,17 @@ def test_a_taken_port_is_an_error_with_a_way_out() -> None:
     assert "free one" in caught.value.hint
 
 
-def test_without_the_extra_it_says_what_to_install() -> None:
+def test_nothing_more_needs_to_be_installed() -> None:
+    """`mngr e2e view`, which every run suggests, asked for packages that no document had named."""
     code = (
-        "import sys; sys.modules['uvicorn'] = None\n"
-        "from mngr_view.server import serve; from mngr_view.errors import ViewError\n"
-        "try: serve(None, on_ready=print, template=sys.argv[1])\n"
-        "except ViewError as error: print(error.message, '|', error.hint)"
+        "import sys; sys.modules |= dict.fromkeys(('uvicorn', 'starlette', 'h11', 'anyio'))\n"
+        "from mngr_view.server import serve\n"
+        "serve(None, on_ready=sys.exit, template=sys.argv[1])"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code, TEMPLATE], capture_output=True, text=True, check=True, timeout=PATIENCE_S
+        [sys.executable, "-c", code, TEMPLATE], capture_output=True, text=True, timeout=PATIENCE_S
     )
-    assert "uvicorn" in done.stdout
-    assert 'pip install "mngr-agents[web]"' in done.stdout
+    assert done.stderr.startswith("http://127.0.0.1:")
 
 
 def test_two_servers_have_two_tokens(tmp_path: Path, served: Served) -> None:
@@ -344,3 +361,62 @@ def test_two_servers_have_two_tokens(tmp_path: Path, served: Served) -> None:
     finally:
         other.end()
     assert wait_until(lambda: other.process.poll() is not None, PATIENCE_S)
+
+
+STUB = """#!/bin/sh
+[ $# -eq 1 ] || exit 1
+printf %s "$1" >"$STUB/argv.new"
+file=${1#file://}
+[ ! -f "$file" ] || { cp "$file" "$STUB/page"; stat -c %a "$file" "${file%/*}" >"$STUB/modes"; }
+mv "$STUB/argv.new" "$STUB/argv"
+"""
+
+
+@pytest.mark.accept("Q16")
+def test_the_browsers_command_line_lets_nobody_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """TH-M8."""
+    stub, argv = tmp_path / "browser", tmp_path / "argv"
+    stub.write_text(STUB)
+    stub.chmod(0o755)
+    monkeypatch.setenv("BROWSER", str(stub))
+    monkeypatch.setenv("STUB", str(tmp_path))
+    served = Served(tmp_path, "open")
+    try:
+        assert wait_until(argv.exists, PATIENCE_S)
+        given = argv.read_text()
+        assert served.token not in given
+        assert str(served.port) not in given
+        assert (tmp_path / "modes").read_text().split() == ["600", "700"]
+        # The browser reads the file and follows it; from then on the file is not there.
+        found = re.search(r'url=(http://[^"]+)"', (tmp_path / "page").read_text())
+        assert found
+        assert found[1] == served.url
+        file = Path(given.removeprefix("file://"))
+        assert file.exists()
+        assert served.ask("/").status == 403
+        assert served.ask(served.inside(""), host="evil.example").status == 403
+        assert served.ask(served.inside(""), "Origin: http://evil.example").status == 403
+        assert file.exists()
+        assert served.ask(served.inside("")).status == 200
+        assert not file.parent.exists()
+    finally:
+        served.end()
+
+
+@pytest.mark.accept("Q16")
+def test_a_page_that_was_never_asked_for_leaves_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """TH-M8."""
+    private = tmp_path / "run"
+    private.mkdir(0o700)
+    monkeypatch.setenv("BROWSER", "true")
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(private))
+    served = Served(tmp_path, "open")
+    try:
+        assert wait_until(lambda: list(private.iterdir()), PATIENCE_S)
+        served.process.send_signal(signal.SIGINT)
+        assert served.process.wait(PATIENCE_S) == 130
+        assert list(private.iterdir()) == []
+    finally:
+        served.end()

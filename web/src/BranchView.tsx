@@ -2,6 +2,7 @@ import { CommitCard } from "./CommitCard";
 import { CommitList } from "./CommitList";
 import { Facts } from "./Facts";
 import { useKeys } from "./keyboard";
+import { MeasuredTable } from "./MeasuredTable";
 import { Message } from "./Message";
 import { Name } from "./Name";
 import { commitOf } from "./pipeline";
@@ -28,7 +29,7 @@ export function BranchView({ run, commit, go, source }: Props) {
   };
   useKeys({ j: step(1), k: step(-1) });
   if (commits.length === 0) {
-    const text = run.is_running ? "It is built when all agents are done." : "Nothing was integrated in this run.";
+    const text = run.is_running ? "It is there when integration is done." : "Nothing was integrated in this run.";
     return <Message title="No commits" text={text} link={["Its tests", formatRoute({ run: run.id })]} />;
   }
   return (
@@ -39,6 +40,7 @@ export function BranchView({ run, commit, go, source }: Props) {
       <main class="document" aria-label="Branch">
         <Facts facts={run.facts.filter((fact) => /^(base|branch|pull request|gate .*)$/.test(fact.label))} />
         <Recipes recipes={run.recipes} />
+        <MeasuredTable run={run} />
         {commit && !chosen && (
           <p class="warning">
             The branch has no commit “<Name text={commit} />”; it may have been built again since.

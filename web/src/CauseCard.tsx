@@ -1,21 +1,28 @@
 import { Disclosure } from "./Disclosure";
 import { Failure } from "./Failure";
 import { Name } from "./Name";
-import { isMended } from "./pipeline";
+import { commitOf, isFixed } from "./pipeline";
 import type { Cause, Run } from "./records";
+import { formatRoute } from "./route";
 import { TestLinks } from "./TestLinks";
 
 /** Failures that look alike; opened, the tests that have it and one of them in its own words. */
 export function CauseCard({ run, cause, isChosen }: { run: Run; cause: Cause; isChosen: boolean }) {
   return (
     <Disclosure
-      class={isMended(cause) ? "cause mended" : "cause"}
+      class={isFixed(cause) ? "cause fixed" : "cause"}
       isWanted={isChosen}
       summary={<Summary cause={cause} />}
     >
       {() => (
         <div class="inside">
-          <TestLinks run={run} tests={cause.tests} marked={cause.fixed} word="mended" />
+          <TestLinks run={run} tests={cause.tests} marked={cause.fixed} word="fixed" />
+          <Fix run={run} id={cause.fix} />
+          {cause.others.map((title) => (
+            <p class="note" key={title}>
+              It also shows as: <Name text={title} />
+            </p>
+          ))}
           <Failure text={cause.example} />
         </div>
       )}
@@ -38,11 +45,24 @@ function Summary({ cause }: { cause: Cause }) {
         <Tag name="frame" text={cause.frame} />
         {cause.fixed.length > 0 && (
           <span class="tag good">
-            {isMended(cause) ? "mended" : `${cause.fixed.length} of ${cause.tests.length} mended`}
+            {isFixed(cause) ? "fixed" : `${cause.fixed.length} of ${cause.tests.length} fixed`}
           </span>
         )}
       </span>
     </>
+  );
+}
+
+function Fix({ run, id }: { run: Run; id: string }) {
+  const commit = commitOf(run, id);
+  if (!commit) return null;
+  return (
+    <p class="note">
+      Fixed by{" "}
+      <a href={formatRoute({ run: run.id, view: "branch", commit: commit.id })}>
+        <Name text={commit.title} />
+      </a>
+    </p>
   );
 }
 

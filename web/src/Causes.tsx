@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { CauseCard } from "./CauseCard";
-import { counted, failuresIn, isMended } from "./pipeline";
+import { counted, failuresIn, fixedIn } from "./pipeline";
 import type { Run } from "./records";
 
 const AT_FIRST = 12;
@@ -11,12 +11,12 @@ export function Causes({ run, chosen }: { run: Run; chosen: string | undefined }
   const { causes } = run;
   const at = causes.findIndex((cause) => cause.id === chosen);
   const shown = isWhole || at >= AT_FIRST ? causes : causes.slice(0, AT_FIRST);
-  const mended = causes.filter(isMended).length;
+  const [failures, fixed] = [failuresIn(causes), fixedIn(causes)];
   return (
     <section class="causes" id="causes" aria-label="Causes">
       <p class="headline">
-        {causes.length ? `${counted(failuresIn(causes), "failure")}, ${counted(causes.length, "cause")}` : "No failures"}
-        {mended > 0 && <small class="good">{mended === causes.length ? "all mended" : `${mended} mended`}</small>}
+        {causes.length ? `${counted(failures, "failure")}, ${counted(causes.length, "cause")}` : "No failures"}
+        {fixed > 0 && <small class="good">{fixed === failures ? "all fixed" : `${fixed} fixed`}</small>}
       </p>
       {shown.map((cause) => (
         <CauseCard key={cause.id} run={run} cause={cause} isChosen={cause.id === chosen} />

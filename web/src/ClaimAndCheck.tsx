@@ -29,6 +29,7 @@ const TONES: ReadonlyMap<string, string> = new Map([
   ["error", "bad"],
   ["wrong_code", "bad"],
   ["flaky", "unsure"],
+  ["cannot_tell", "unsure"],
 ]);
 
 export function tone(verdict: string): string {

@@ -23,6 +23,7 @@ interface Props {
 export function CommitCard({ run, commit, isChosen, source }: Props) {
   const card = useRef<HTMLElement>(null);
   const [isDiffOpen, setDiffOpen] = useState(false);
+  const further = commit.needed_by.filter((test) => !commit.tests.includes(test));
   useEffect(() => {
     if (isChosen) card.current?.scrollIntoView({ block: "start" });
   }, [isChosen]);
@@ -43,7 +44,9 @@ export function CommitCard({ run, commit, isChosen, source }: Props) {
       <div class="proof">
         <div>
           <h4>Tests it is credited to</h4>
-          <TestLinks run={run} tests={commit.tests} marked={commit.needed_by} word="red without it" />
+          <TestLinks run={run} tests={commit.tests} marked={commit.needed_by} word="fails without it" />
+          {further.length > 0 && <h4>Other tests that fail without it</h4>}
+          {further.length > 0 && <TestLinks run={run} tests={further} />}
         </div>
         {commit.witness && <WitnessTable witness={commit.witness} />}
       </div>

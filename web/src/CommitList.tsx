@@ -28,5 +28,7 @@ export function CommitList({ run, chosen }: { run: Run; chosen?: string }) {
 
 function about(commit: BranchCommit): string {
   const warnings = commit.flags.length + commit.weakenings.length;
-  return [counted(commit.tests.length, "test"), warnings > 0 && `${warnings} to watch`].filter(Boolean).join(" · ");
+  const tests = commit.rank > 0 ? commit.needed_by : commit.tests;
+  const word = commit.rank > 0 ? "needed by " : "from ";
+  return [tests.length > 0 && word + counted(tests.length, commit.rank > 0 ? "test" : "task"), warnings > 0 && `${warnings} to watch`].filter(Boolean).join(" · ");
 }

@@ -1,4 +1,5 @@
 import { Name } from "./Name";
+import { counted } from "./pipeline";
 import type { Run, Test } from "./records";
 import { formatRoute } from "./route";
 import { failingFirst, isFailing } from "./status";
@@ -19,7 +20,7 @@ export function Overview({ run }: { run: Run }) {
         <Name text={run.title} />
       </h2>
       <p class="facts">
-        {run.tests.length} tests · {moment(run.start)} ·{" "}
+        {counted(run.tests.length, "test")} · {moment(run.start)} ·{" "}
         {run.is_running ? "still running" : `took ${duration(run.duration_s)}`}
       </p>
       <StatusBar tests={run.tests} />

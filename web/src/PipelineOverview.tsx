@@ -27,6 +27,11 @@ export function PipelineOverview({ run, route }: { run: Run; route: Route }) {
           This run has no {part === "causes" ? "cause" : part} “<Name text={item} />”; it may have changed since.
         </p>
       )}
+      {run.headline && (
+        <p class="standing">
+          <Name text={run.headline} />
+        </p>
+      )}
       <Causes run={run} chosen={chosen("causes")} />
       <Facts facts={run.facts.filter((fact) => fact.label !== "state")} />
       {groupsOf(run).map((group) => (

@@ -5,7 +5,7 @@ import type { Lane, Run, Span } from "./records";
 import { formatRoute } from "./route";
 import { StatusMark } from "./StatusMark";
 import { clock, duration } from "./time";
-import { KINDS, place, type Stretch } from "./timeline";
+import { KINDS, kindOf, place, type Stretch } from "./timeline";
 
 interface Props {
   run: Run;
@@ -14,23 +14,25 @@ interface Props {
   top: number;
 }
 
-/** One agent's life; it leads to its row. */
+/** One agent's life, which leads to its row, or the run's integration, which leads to the branch. */
 export function TimelineLane({ run, lane, whole, top }: Props) {
   const row = rowOf(run, lane.test);
+  const name = row?.name ?? (lane.label || lane.test);
+  const route = lane.label ? { run: run.id, view: "branch" as const } : { run: run.id, test: lane.test };
   return (
     <li style={{ top: `${top}px` }}>
-      <a class="lane" href={formatRoute({ run: run.id, test: lane.test })}>
+      <a class="lane" href={formatRoute(route)}>
         <span class="label">
           {row && <StatusMark status={row.status} />}
-          <Name text={row?.name ?? lane.test} title={row?.reason || lane.test} />
+          <Name text={name} title={row?.reason || name} />
         </span>
         <span class="track" aria-hidden="true">
           {lane.spans.map((span, at) => (
             <i
               key={at}
-              class={KINDS.has(span.kind) ? span.kind : "other"}
+              class={kindOf(lane, span)}
               style={place(whole, span)}
-              title={told(span, whole, row?.name ?? lane.test)}
+              title={told(span, whole, name)}
             />
           ))}
         </span>

@@ -14,7 +14,7 @@ export function TimelineLegend({ lanes, isFlat, setFlat }: Props) {
   const sums = totals(lanes);
   return (
     <header class="legend">
-      <b>{counted(lanes.length, "agent")}</b>
+      <b>{counted(lanes.filter((lane) => !lane.label).length, "agent")}</b>
       <ul aria-label="Colours">
         {[...KINDS].map(([kind, words]) => (
           <li key={kind} title={`all agents together: ${duration(sums.get(kind) ?? 0)}`}>

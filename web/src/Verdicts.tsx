@@ -18,16 +18,17 @@ export function Verdicts({ work }: { work: Work }) {
       <tbody>
         {(work.before_claimed || work.before) && <Line when="before" claimed={work.before_claimed} seen={work.before} />}
         <Line when="after" claimed={work.claimed} seen={work.verdict} />
+        {work.on_branch && <Line when="on the branch" claimed="" seen={work.on_branch} />}
       </tbody>
     </table>
   );
 }
 
-function Line({ when, claimed, seen }: { when: "before" | "after"; claimed: string; seen: string }) {
+function Line({ when, claimed, seen }: { when: "before" | "after" | "on the branch"; claimed: string; seen: string }) {
   const isDispute = differ(claimed, seen);
   return (
     <tr class={isDispute ? "disagree" : undefined}>
-      <th scope="row">{when === "before" ? "before its work" : "after"}</th>
+      <th scope="row">{when === "before" ? "before its work" : when}</th>
       <td class={`claimed ${tone(claimed)}`}>{claimed ? <Name text={claimed} /> : "–"}</td>
       <td class={`seen ${tone(seen)}`}>
         {seen ? <Name text={seen.replaceAll("_", " ")} /> : "–"}

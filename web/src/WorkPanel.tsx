@@ -12,7 +12,7 @@ export function WorkPanel({ run, work }: { run: Run; work: Work }) {
   return (
     <section class="effort" aria-label="The agent's work">
       <div class="claim">
-        {(work.claimed || work.verdict || work.before) && <Verdicts work={work} />}
+        {(work.claimed || work.verdict || work.before || work.on_branch) && <Verdicts work={work} />}
         {work.summary && (
           <div class="summary">
             <h3>

@@ -50,12 +50,17 @@ export function differ(claimed: string, seen: string): boolean {
   return claimed !== "" && seen !== "" && claimed !== seen;
 }
 
-export function isMended(cause: Cause): boolean {
+export function isFixed(cause: Cause): boolean {
   return cause.fixed.length >= cause.tests.length;
 }
 
 export function failuresIn(causes: readonly Cause[]): number {
   return new Set(causes.flatMap((cause) => cause.tests)).size;
+}
+
+/** How many of the failing tests pass on the branch. */
+export function fixedIn(causes: readonly Cause[]): number {
+  return new Set(causes.flatMap((cause) => cause.fixed)).size;
 }
 
 /** A commit of the branch by its id or the beginning of it. */

@@ -35,6 +35,8 @@ export interface Run {
   readonly lanes: readonly Lane[];
   readonly commits: readonly BranchCommit[];
   readonly recipes: readonly Recipe[];
+  readonly headline: string;
+  readonly measured: readonly MeasuredTest[];
 }
 
 export interface Test {
@@ -158,6 +160,8 @@ export interface Cause {
   readonly exception: string;
   readonly frame: string;
   readonly example: string;
+  readonly fix: string;
+  readonly others: readonly string[];
 }
 
 export interface Section {
@@ -179,6 +183,7 @@ export interface Matter {
 export interface Lane {
   readonly test: string;
   readonly spans: readonly Span[];
+  readonly label: string;
 }
 
 export interface Span {
@@ -200,6 +205,18 @@ export interface BranchCommit {
   readonly weakenings: readonly Weakening[];
   readonly needed_by: readonly string[];
   readonly recipes: readonly Recipe[];
+}
+
+export interface MeasuredTest {
+  readonly test: string;
+  readonly base: Measured;
+  readonly agent: Measured;
+  readonly tip: Measured;
+}
+
+export interface Measured {
+  readonly outcome: string;
+  readonly reason: string;
 }
 
 export interface Witness {
@@ -240,6 +257,7 @@ export interface Work {
   readonly facts: readonly Fact[];
   readonly recipes: readonly Recipe[];
   readonly notes: readonly string[];
+  readonly on_branch: string;
 }
 
 export interface Change {

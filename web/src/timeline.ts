@@ -13,6 +13,7 @@ export const KINDS: ReadonlyMap<string, string> = new Map([
   ["pull", "bringing home"],
   ["stop", "stopping"],
   ["verify", "verifying"],
+  ["integrate", "integrating"],
 ]);
 
 const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 28_800, 86_400];
@@ -44,11 +45,20 @@ export function ticks(whole: Stretch): readonly number[] {
   return Array.from({ length: Math.floor(length / step) + 1 }, (_, at) => at * step);
 }
 
+/** What a span counts as: the run's own lane tells steps of the integration. */
+export function kindOf(lane: Lane, span: Span): string {
+  if (lane.label) return "integrate";
+  return KINDS.has(span.kind) ? span.kind : "other";
+}
+
 /** How long all lanes together were at each kind of thing. */
 export function totals(lanes: readonly Lane[]): ReadonlyMap<string, number> {
   const sums = new Map<string, number>();
   for (const lane of lanes) {
-    for (const span of lane.spans) sums.set(span.kind, (sums.get(span.kind) ?? 0) + Math.max(span.end - span.start, 0));
+    for (const span of lane.spans) {
+      const kind = kindOf(lane, span);
+      sums.set(kind, (sums.get(kind) ?? 0) + Math.max(span.end - span.start, 0));
+    }
   }
   return sums;
 }
@@ -57,7 +67,7 @@ export function totals(lanes: readonly Lane[]): ReadonlyMap<string, number> {
 export function load(lanes: readonly Lane[], whole: Stretch, count: number): readonly number[] {
   const counts = new Array<number>(count).fill(0);
   const part = (whole.end - whole.start) / count;
-  for (const span of lanes.flatMap((lane) => lane.spans.filter(isAgent))) {
+  for (const span of lanes.flatMap((lane) => (lane.label ? [] : lane.spans.filter(isAgent)))) {
     const last = Math.min(Math.ceil((span.end - whole.start) / part), count);
     for (let at = Math.max(Math.floor((span.start - whole.start) / part), 0); at < last; at++) {
       counts[at] = (counts[at] ?? 0) + Math.min(1, overlap(span, whole.start + at * part, part) / part);

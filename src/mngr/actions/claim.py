@@ -1,23 +1,30 @@
 """A claim: an agent's directory and name on a host, taken before anything else and given back on failure."""
 
 import time
+from collections.abc import Mapping
 
 import msgspec
 
+from mngr.actions.manager import Manager
+from mngr.actions.rows import Row, look_at
 from mngr.errors import MngrError, RefusedError
 from mngr.hosts.protocol import Host, shares_files
 from mngr.model import event as kinds
-from mngr.model.agent import AgentSpec
+from mngr.model.agent import AgentSpec, AgentState
 from mngr.model.ids import random_name
-from mngr.store.paths import HostPaths
-from mngr.store.probe import ExitRecord
-from mngr.store.script import READ_AND_RUN, append_at, encode, put, quote, ring
+from mngr.process import wait_until
+from mngr.store.paths import REMOVED, HostPaths
+from mngr.store.script import READ_AND_RUN, append_at, encode, put, quote, remove_tree, ring
+from mngr.store.untrusted import UnfitError, read_exit, read_time
+from mngr.tmux.lock import lock_shell
 from mngr.tmux.server import tmux_sh
 from mngr.tmux.session import Launched, kill_script
 from mngr.tmux.tree import end_trees
 
 _TAKEN = 17
 _TRIES = 20
+_LOCK_S = 20
+_FIRST_SIGN_S = 30.0
 _TIME_THERE = "$(date +%s)"
 _ISOLATED = ("unshare", "-U", "--map-current-user", "--pid", "--fork", "--kill-child", "--mount-proc")
 
@@ -31,12 +38,9 @@ def claim(host: Host, spec: AgentSpec, *, is_auto_named: bool) -> tuple[AgentSpe
     for _ in range(_TRIES):
         done = host.run(READ_AND_RUN, stdin=encode(_claim_script(HostPaths(host.dir), spec, now)))
         if done.code == 0:
-            return spec, float(done.stdout)
+            return spec, read_time(done.text.strip()) or time.time()
         if done.code != _TAKEN:
-            raise MngrError(
-                f"could not write to {host.dir} on {host.name}: {_first_line(done.complaint)}",
-                hint="is its disk full or read-only? MNGR_HOST_DIR names another folder; mngr doctor looks further",
-            )
+            raise not_written(host, "nothing is created", done.complaint)
         if not is_auto_named:
             raise RefusedError(
                 f'an agent "{spec.name}" is there already',
@@ -61,35 +65,81 @@ def claim_lines(paths: HostPaths, spec: AgentSpec) -> str:
 def take_name(paths: HostPaths, name: str, agent_id: str) -> str:
     """Shell lines that claim a name, or exit 17. A name whose agent is gone is free.
 
-    The file is linked, not written: it holds the id from its first moment on, whoever is killed meanwhile.
+    The file is linked, not written: it holds the id from its first moment on, whoever is killed meanwhile. Only
+    who holds the lock of the names removes one, so that nobody removes what another has just taken over.
     """
     file, own = quote(paths.name(name)), quote(paths.agent(agent_id).id)
     return f"""\
 [ -s {own} ] || printf '%s\\n' {agent_id} >{own} || exit 1
-take() {{ ln {own} {file}; }}
-take 2>/dev/null || {{
-  owner=; {{ read -r owner <{file}; }} 2>/dev/null
+ln {own} {file} 2>/dev/null || {{
+  {_read_owner(file)}
   [ -n "$owner" ] && [ -d {quote(paths.agents)}/"$owner" ] && exit {_TAKEN}
-  rm -f {file}; take || {{ [ -e {file} ] && exit {_TAKEN}; exit 1; }}
+{lock_shell(_lock(paths))}  mngr_take {_LOCK_S} || {{ echo "another mngr holds "{quote(_lock(paths))} >&2; exit 1; }}
+  # Not one that is linked only now: nobody but us can have removed a file that is there.
+  if [ -e {file} ] || [ -L {file} ]; then
+    {_read_owner(file)}
+    [ -n "$owner" ] && [ -d {quote(paths.agents)}/"$owner" ] || rm -rf {file}
+  fi
+  ln {own} {file}; taken=$?
+  mngr_drop
+  [ "$taken" = 0 ] || {{ [ -e {file} ] && exit {_TAKEN}; exit 1; }}
 }}"""
 
 
 def release(host: Host, spec: AgentSpec) -> None:
     """Removes the agent's directory and gives its name back. Twice is safe, also where nothing could be made."""
     paths = HostPaths(host.dir)
-    script = f"""\
-[ -d {quote(host.dir)} ] || exit 0
-{drop_name(paths, spec.name, spec.id)}
-rm -rf {quote(paths.agent(spec.id).dir)}
-{ring(paths.bell)}
-"""
+    script = f"[ -d {quote(host.dir)} ] || exit 0\n{forget_script(paths, {spec.id: spec.name})}"
     host.run(READ_AND_RUN, stdin=encode(script)).check(f"removing {spec.id}")
 
 
-def drop_name(paths: HostPaths, name: str, agent_id: str) -> str:
-    """Shell lines that give a name back, if it is this agent's."""
-    file = quote(paths.name(name))
-    return f'owner=; {{ read -r owner <{file}; }} 2>/dev/null; [ "$owner" != {agent_id} ] || rm -f {file}'
+def forget_script(paths: HostPaths, names: Mapping[str, str]) -> str:
+    """Shell lines that remove agents, given as id to name. Killed at any point they leave all of an agent or none.
+
+    A directory is first renamed to what no look takes for an agent, and `gc` removes it if nobody else does. They
+    print what resists.
+    """
+    away = {agent_id: quote(f"{paths.agents}/{REMOVED}{agent_id}") for agent_id in names}
+    lines = []
+    for agent_id, target in away.items():
+        own = quote(paths.agent(agent_id).dir)
+        lines.append(f"[ ! -d {own} ] || mv {own} {target} || [ ! -d {own} ] || exit 1")
+    removals = [remove_tree(target) for target in away.values()]
+    return "\n".join((*lines, drop_names(paths, names), ring(paths.bell), *removals, "exit 0\n"))
+
+
+def drop_names(paths: HostPaths, names: Mapping[str, str]) -> str:
+    """Shell lines that give names back, where they are these agents'. While the names stay locked `gc` has to."""
+    files = {agent_id: quote(paths.name(name)) for agent_id, name in names.items()}
+    is_owner = {
+        agent_id: f'[ -e {file} ] && {{ {_read_owner(file)}; [ "$owner" = {quote(agent_id)} ]; }}'
+        for agent_id, file in files.items()
+    }
+    return "\n".join(
+        (
+            "mine=",
+            *(f"{check} && mine=yes" for check in is_owner.values()),
+            'if [ -n "$mine" ]; then',
+            lock_shell(_lock(paths)) + f"if mngr_take {_LOCK_S}; then",
+            *(f"{is_owner[agent_id]} && rm -f {file}" for agent_id, file in files.items()),
+            "mngr_drop; fi; fi",
+        )
+    )
+
+
+def _read_owner(file: str) -> str:
+    """Shell lines that set `owner`; reading from a FIFO in a name's place would never end."""
+    return f"owner=; [ ! -f {file} ] || {{ read -r owner <{file}; }} 2>/dev/null"
+
+
+def _lock(paths: HostPaths) -> str:
+    return f"{paths.names}.lock"
+
+
+def drop_names_of(paths: HostPaths, agent_id: str) -> str:
+    """Shell lines that give back every name this agent has: its record does not say which that is."""
+    find = f"find {quote(paths.names)} -type f -size -2 -exec grep -lxF {agent_id} {{}} +"
+    return f'{find} 2>/dev/null | while IFS= read -r name; do rm -f "$name"; done'
 
 
 def end_session(host: Host, spec: AgentSpec) -> None:
@@ -107,9 +157,23 @@ def exit_code(launched: Launched) -> int | None:
     if not launched.exit_json:
         return None
     try:
-        return msgspec.json.decode(launched.exit_json, type=ExitRecord).exit_code
-    except msgspec.DecodeError:
+        return read_exit(launched.exit_json).exit_code
+    except UnfitError:
         return None
+
+
+def exit_without_trace(host: Host, spec: AgentSpec, manager: Manager) -> int | None:
+    """The code of a program that left no process id, from its pane; None when it leaves one after all.
+
+    A run file that cannot write its process id ends, and on the same full disk nobody can write how.
+    """
+
+    def first_sign() -> tuple[Row, ...]:
+        rows = look_at(host, manager, agent_glob=spec.id)
+        return tuple(row for row in rows if row.evidence.mark or row.agent.state == AgentState.DONE)
+
+    rows = wait_until(first_sign, _FIRST_SIGN_S)
+    return rows[0].agent.exit_code if rows else None
 
 
 def isolated(argv: tuple[str, ...], how: str) -> tuple[str, ...]:
@@ -117,8 +181,13 @@ def isolated(argv: tuple[str, ...], how: str) -> tuple[str, ...]:
     return (*_ISOLATED, *argv) if how == "pid" else argv
 
 
-def _first_line(text: str) -> str:
-    return text.partition("\n")[0]
+def not_written(host: Host, outcome: str, why: str) -> MngrError:
+    """The error for a step that could not write under the host dir, with what came of it."""
+    why = why.partition("\n")[0]
+    return MngrError(
+        f"could not write to {host.dir} on {host.name}, {outcome}: {why}",
+        hint="is its disk full or read-only? MNGR_HOST_DIR names another folder; mngr doctor looks further",
+    )
 
 
 def _claim_script(paths: HostPaths, spec: AgentSpec, now: str) -> str:

@@ -5,6 +5,7 @@ import msgspec
 from mngr.actions.create import carry_out
 from mngr.actions.create_plan import plan_from
 from mngr.actions.create_spec import CreateSpec
+from mngr.actions.creation_record import record_of, shown_command, unverified, verified_env, verified_spec
 from mngr.actions.destroy import source_of
 from mngr.actions.heritage import (
     Begun,
@@ -15,6 +16,7 @@ from mngr.actions.heritage import (
     without_base,
 )
 from mngr.actions.manager import Manager, default_manager
+from mngr.actions.origin import worked_on
 from mngr.actions.rows import Row
 from mngr.actions.start import read_run_file
 from mngr.actions.targets import resolve_one
@@ -26,13 +28,14 @@ from mngr.store.paths import HostPaths
 from mngr.transfer.fetch import NoRepositoryError, Report, look
 from mngr.transfer.protocol import Source
 from mngr.transfer.relay import copy_tree
-from mngr.transfer.source import find_source
+from mngr.transfer.view import checkout_of
 
 
 def clone(agent: Agent | str, address: str = "", *, manager: Manager | None = None) -> Change:
     """Makes a copy of an agent and starts it, or leaves nothing behind; without a host in the address beside it.
 
-    The copy works on a branch of its own that begins where the agent stands, with its uncommitted work.
+    The copy works on a branch of its own that begins where the agent stands, with its uncommitted work. What it runs
+    is what was asked for when the agent was created; RefusedError when that is not known here, or its host differs.
     """
     manager = default_manager(manager)
     row = resolve_one(manager, agent)
@@ -49,10 +52,12 @@ def clone(agent: Agent | str, address: str = "", *, manager: Manager | None = No
 
 
 def _begin(row: Row, address: Address, manager: Manager) -> Begun:
-    spec, is_beside = row.spec, _is_at(address, row.host)
+    spec, is_beside = _program(row, manager), _is_at(address, row.host)
     agent_type = manager.agent_type(spec.type)
     env = inherited_env(read_run_file(row), spec, row.host, agent_type, manager)
-    begun = _begin_work(row, is_here=is_beside or address.provider == "local")
+    record = None if shares_files(row.host) else record_of(row, manager)
+    env = verified_env(record, env, row.host.name) if record else env
+    begun = _begin_work(row, spec, is_here=is_beside or address.provider == "local")
     state = HostPaths(row.host.dir).agent(spec.id).dir
     heritage = msgspec.structs.replace(
         begun.heritage,
@@ -61,6 +66,18 @@ def _begin(row: Row, address: Address, manager: Manager) -> Begun:
         home=(row.host.provider, row.host.name) if spec.owns_host else ("", ""),
     )
     return msgspec.structs.replace(begun, env=env if is_beside else without_base(env), heritage=heritage)
+
+
+def _program(row: Row, manager: Manager) -> AgentSpec:
+    """What the agent was created with; a host's word alone makes nothing run."""
+    spec = verified_spec(row, manager)
+    if spec is None:
+        name, argv = row.agent.id, shown_command(row.spec.argv)
+        raise RefusedError(
+            f"{unverified(row)}, and it says that it runs: {argv}",
+            hint=f"if you want that: mngr snapshot create {name} S, then mngr create NEW --snapshot S -- {argv}",
+        )
+    return spec
 
 
 def like(spec: AgentSpec) -> CreateSpec:
@@ -76,15 +93,14 @@ def like(spec: AgentSpec) -> CreateSpec:
     )
 
 
-def _begin_work(row: Row, *, is_here: bool) -> Begun:
+def _begin_work(row: Row, spec: AgentSpec, *, is_here: bool) -> Begun:
     """Where the copy's files come from: the same repository, commits fetched from a host, or a tar."""
-    spec = row.spec
     if shares_files(row.host) and spec.transfer in ("worktree", "none"):
-        found = find_source(spec.work_dir, include_dirty=True)
-        if found.common_dir:
+        found = worked_on(row.host, spec)
+        if found and found.common_dir:
             source = msgspec.structs.replace(found, path=spec.source or found.top)
             return Begun(like(spec), source, "worktree" if is_here and shares_files(row.host) else "mirror")
-    report = _report(row)
+    report = _report(row.host, spec)
     if report is None:
         unpack = Heritage(unpack=lambda host, folder: copy_tree(row.host, spec.work_dir, host, folder))
         return Begun(like(spec), home_or_nothing(spec), "copy", heritage=unpack)
@@ -97,9 +113,9 @@ def home_or_nothing(spec: AgentSpec) -> Source:
     return source_of(spec) or Source(path="")
 
 
-def _report(row: Row) -> Report | None:
+def _report(host: Host, spec: AgentSpec) -> Report | None:
     try:
-        return look(row.host, row.spec.work_dir, snapshot=True, keeps_filters=row.spec.transfer != "mirror")
+        return look(checkout_of(host, spec.work_dir, spec.transfer, source_of(spec)), snapshot=True)
     except NoRepositoryError:
         return None
 

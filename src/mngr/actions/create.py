@@ -29,10 +29,11 @@ from mngr.model import event as kinds
 from mngr.model.agent import Agent, AgentSpec, AgentState, Change
 from mngr.model.host import HostRef
 from mngr.model.ids import check_name, new_agent_id, random_name
+from mngr.model.labels import check_labels
 from mngr.model.message import Delivery
 from mngr.process import Completed
 from mngr.store.paths import HostPaths
-from mngr.store.runfile import RunFile, run_file_text
+from mngr.store.runfile import NOT_WRITTEN, RunFile, run_file_text
 from mngr.store.script import append_at, put, ring
 from mngr.tmux.session import Launched, launch_script, read_launch, run_there
 from mngr.transfer.discard import discard
@@ -41,8 +42,9 @@ from mngr.transfer.source import parse_branch_option
 
 _SETUP_DEADLINE_S = 1800
 _HINT_MAX = 500
+_LINE_MAX = 1000
 # What sh answers when it could not exec the program: nothing ran, so nothing is worth keeping.
-_CANNOT_START = (72, 73, 126, 127)
+_CANNOT_START = (72, NOT_WRITTEN, 126, 127)
 
 
 class AgentDiedError(MngrError):
@@ -127,13 +129,14 @@ def _step_by_step(plan: Plan, host: Host, first: AgentSpec, manager: Manager, un
     spec, seconds, sent = _claim_and_send(plan, host, first, undo)
     manager.note_clock(host, seconds)
     spec = _with_work(plan, spec, sent)
+    _record(plan, host, spec, manager, undo)
     _upload(plan, host, spec, manager)
     run = _run_file(plan, host, spec, manager)
     _set_up(plan, host, spec, run)
     undo.push(f"session {spec.session}", lambda: claim.end_session(host, spec))
     started_at = manager.time_on(host)
     done = run_there(host, _launch_script(host, spec, run, started_at))
-    return Made(spec, _started(done, host, spec, run), started_at, sent.notes)
+    return Made(spec, _started(done, host, spec, run, manager), started_at, sent.notes)
 
 
 def _at_once(plan: Plan, host: Host, first: AgentSpec, manager: Manager, undo: Undo) -> Made:
@@ -141,6 +144,7 @@ def _at_once(plan: Plan, host: Host, first: AgentSpec, manager: Manager, undo: U
 
     def script(sent: Sent) -> str:
         spec = _with_work(plan, first, sent)
+        _record(plan, host, spec, manager, undo)
         return _launch_script(host, spec, _run_file(plan, host, spec, manager), None)
 
     undo.push(f"session {first.session}", lambda: claim.end_session(host, first))
@@ -153,10 +157,20 @@ def _at_once(plan: Plan, host: Host, first: AgentSpec, manager: Manager, undo: U
         sent = _send(plan, host, first, undo)
         done = run_there(host, script(sent))
     spec = _with_work(plan, first, sent)
-    launched = _started(done, host, spec, _run_file(plan, host, spec, manager))
+    launched = _started(done, host, spec, _run_file(plan, host, spec, manager), manager)
     started_at = float(launched.said)
     manager.note_clock(host, started_at)
     return Made(spec, launched, started_at, sent.notes)
+
+
+def _record(plan: Plan, host: Host, spec: AgentSpec, manager: Manager, undo: Undo) -> None:
+    """Keeps here what an agent elsewhere is created with, before it can run and change what its host says of it."""
+    if shares_files(host):
+        return
+    from mngr.actions.creation_record import remove_records, write_record  # an agent here needs none
+
+    undo.push(f"record of {spec.id}", lambda: remove_records(manager, host, [spec.id]))
+    write_record(manager, host, spec, plan.env)
 
 
 def _with_work(plan: Plan, spec: AgentSpec, sent: Sent) -> AgentSpec:
@@ -201,9 +215,9 @@ def draft(plan: Plan, manager: Manager) -> AgentSpec:
         name=name,
         type=plan.agent_type.name,
         argv=asked.args,
-        work_dir=plan.address.path,
+        work_dir=os.path.normpath(plan.address.path) if plan.address.path else "",
         created_at=time.time(),
-        labels=asked.labels,
+        labels=check_labels(asked.labels),
         project=asked.project or (os.path.basename(source.path) if source else ""),
         branch=parse_branch_option(plan.branch, name).new if source and source.common_dir else "",
         base_commit=plan.heritage.base_commit or (source.head if source else ""),
@@ -285,26 +299,33 @@ def _set_up(plan: Plan, host: Host, spec: AgentSpec, run: RunFile) -> None:
     if done.code != 0:
         raise MngrError(
             f'setup of "{spec.name}" failed with exit code {done.code}: {done.complaint[-2000:]}',
-            hint=f"try it by hand: {_shown_end(plan.spec.setup)}",
+            hint=_setup_hint(plan.spec.setup),
         )
 
 
-def _shown_end(script: str) -> str:
-    """A script in a hint; of a long one the end, where what people wrote stands."""
-    return script if len(script) <= _HINT_MAX else "… " + script[-_HINT_MAX:].strip()
+def _setup_hint(script: str) -> str:
+    """What to try by hand: the lines after the last that no person wrote, such as a packed program; of many the end."""
+    lines = script.splitlines()
+    packed = [number for number, line in enumerate(lines, 1) if len(line) > _LINE_MAX]
+    lines = lines[packed[-1] if packed else 0 :]
+    lines = lines[1:-1] if lines[:1] == ["("] and lines[-1] == ")" else lines
+    shown = "\n".join(lines).strip()
+    if not shown:
+        return "that is what its host lacks; see: mngr doctor"
+    return f"try it by hand: {shown if len(shown) <= _HINT_MAX else '… ' + shown[-_HINT_MAX:].strip()}"
 
 
 def _launch_script(host: Host, spec: AgentSpec, run: RunFile, started_at: float | None) -> str:
     """Starts the agent, and claims before that where it has not been: then by the time of the host."""
     paths = HostPaths(host.dir)
     agent = paths.agent(spec.id)
-    final = msgspec.structs.replace(spec, creator=None)
     at = '"$now"' if started_at is None else repr(started_at)
     before = "\n".join(
         (
             claim.claim_lines(paths, spec) if started_at is None else "",
             put(agent.run, run_file_text(run, agent)) + " || exit 1",
-            put(agent.spec, msgspec.json.encode(final).decode()) + " || exit 1",
+            # With its creator, who is the only sign of life until there is a process; nobody asks after `created`.
+            put(agent.spec, msgspec.json.encode(spec).decode()) + " || exit 1",
             append_at(agent.events, at, kinds.STARTED) + " || exit 1",
         )
     )
@@ -312,10 +333,13 @@ def _launch_script(host: Host, spec: AgentSpec, run: RunFile, started_at: float 
     return launch_script(paths, spec, before=before, after=after)
 
 
-def _started(done: Completed, host: Host, spec: AgentSpec, run: RunFile) -> Launched:
+def _started(done: Completed, host: Host, spec: AgentSpec, run: RunFile, manager: Manager) -> Launched:
     """What a launch started; an error where its program could not be."""
     launched = read_launch(done, host, spec)
-    if claim.exit_code(launched) in _CANNOT_START:
+    code = claim.exit_code(launched) if launched.pid else claim.exit_without_trace(host, spec, manager)
+    if code == NOT_WRITTEN:
+        raise claim.not_written(host, f'"{spec.name}" could not be started', "not even its process id")
+    if code in _CANNOT_START:
         why = _why_not(launched)
         # tmux forgets what it has not read of a process that died: then there is only what we know ourselves.
         known = run.argv[0] if spec.type == "command" else spec.type

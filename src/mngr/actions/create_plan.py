@@ -122,7 +122,7 @@ def _source_and_transfer(spec: CreateSpec, address: Address, manager: Manager) -
 
 
 def _dirty_notes(source: Source) -> tuple[str, ...]:
-    if source.include_dirty or not source.common_dir:
+    if source.include_dirty or source.dirty or not source.common_dir:
         return ()
     summary = dirty_summary(source)
     return (f"not brought along: {summary} (--include-dirty brings them)",) if summary else ()

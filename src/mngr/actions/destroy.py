@@ -2,34 +2,46 @@
 
 import os
 from collections.abc import Sequence
+from functools import partial
 
 import msgspec
 
-from mngr.actions.claim import drop_name
+from mngr.actions.claim import drop_names_of, forget_script
+from mngr.actions.creation_record import difference, record_of, remove_records, unverified
 from mngr.actions.filter import Filter
 from mngr.actions.host_notes import forget, forget_agents
 from mngr.actions.manager import Manager, default_manager
 from mngr.actions.many import run_many
-from mngr.actions.rows import Row, look_at
+from mngr.actions.rows import Row, key_of, look_at
 from mngr.actions.stop import by_host, stop_rows
 from mngr.actions.targets import resolve_one
 from mngr.actions.wake import wake_hosts
 from mngr.errors import MngrError, UnreachableError, UsageError
+from mngr.hosts.protocol import Host, shares_files
 from mngr.model.agent import Agent, AgentSpec, AgentState, Change
 from mngr.model.host import HostRef
 from mngr.store.paths import HostPaths
-from mngr.store.script import READ_AND_RUN, encode, quote, ring
-from mngr.transfer.discard import discard
+from mngr.store.script import READ_AND_RUN, encode
+from mngr.transfer.confine import show
+from mngr.transfer.discard import discard, unmerged_commits
 from mngr.transfer.protocol import Sent, Source
 from mngr.transfer.source import find_source
+from mngr.transfer.view import Checkout
+from mngr.transfer.work_dir import remove_work_dir
 
 _GRACE_S = 2.0
 _JOBS = 4
 
 
-def destroy(agents: Agent | str | Sequence[Agent | str], *, manager: Manager | None = None) -> list[Change]:
+def destroy(
+    agents: Agent | str | Sequence[Agent | str],
+    *,
+    discard_unreadable: bool = False,
+    manager: Manager | None = None,
+) -> list[Change]:
     """Removes agents: processes, session, work dir, branch (unless it has commits of its own), state.
 
+    Commits that cannot be read or brought home keep the agent, unless `discard_unreadable`.
     A stopped host is started for that; one that was made for its last agent goes with it, and so does one that is gone.
     """
     manager = default_manager(manager)
@@ -43,7 +55,8 @@ def destroy(agents: Agent | str | Sequence[Agent | str], *, manager: Manager | N
             lost = wake_hosts([key], Filter(), manager)
             gone += [each.agent for each in lost]
             rows += [] if lost else [resolve_one(manager, agent)]
-    results = [*destroy_rows(rows, manager=manager), *drop_lost(gone, manager=manager)]
+    done = destroy_rows(rows, discard_unreadable=discard_unreadable, manager=manager)
+    results = [*done, *drop_lost(gone, manager=manager)]
     failed = [result for result in results if isinstance(result, MngrError)]
     if failed:
         raise failed[0]
@@ -55,31 +68,70 @@ def drop_lost(agents: Sequence[Agent], *, manager: Manager) -> list[Change]:
     for ref in dict.fromkeys(agent.host for agent in agents):
         manager.provider(ref.provider).destroy(ref.name)
         forget(manager, ref)
+        remove_records(manager, ref, [agent.id for agent in agents if agent.host == ref])
     return [Change(agent, changed=True, notes=("it had gone with its host",)) for agent in agents]
 
 
-def destroy_rows(rows: Sequence[Row], *, manager: Manager) -> list[Change | MngrError]:
+def destroy_rows(
+    rows: Sequence[Row], *, discard_unreadable: bool = False, manager: Manager
+) -> list[Change | MngrError]:
     """The same for agents already looked at, each with its own result. One whose work cannot be removed stays."""
-    last = {change.agent.id: change.agent for change in stop_rows(rows, grace_s=_GRACE_S, manager=manager)}
-    results: dict[str, Change | MngrError] = {}
-    for row, outcome in run_many(rows, discard_work, _JOBS):
-        agent = msgspec.structs.replace(last[row.agent.id], attach=(), session="")
+    last = {
+        key_of(change.agent): change.agent for change in stop_rows(rows, grace_s=_GRACE_S, manager=manager)
+    }
+    discarding = partial(discard_work, manager=manager, discard_unreadable=discard_unreadable)
+    results: dict[tuple[str, ...], Change | MngrError] = {}
+    for row, outcome in run_many(rows, discarding, _JOBS):
+        agent = msgspec.structs.replace(last[key_of(row.agent)], attach=(), session="")
         done = Change(agent, changed=True, notes=() if isinstance(outcome, MngrError) else outcome)
-        results[row.agent.id] = outcome if isinstance(outcome, MngrError) else done
-    _forget([row for row in rows if isinstance(results[row.agent.id], Change)], manager)
+        results[key_of(row.agent)] = outcome if isinstance(outcome, MngrError) else done
+    _forget([row for row in rows if isinstance(results[key_of(row.agent)], Change)], manager)
     for result in results.values():
         if isinstance(result, Change):
             manager.hook("after_destroy", agent=result.agent)
-    return [results[row.agent.id] for row in rows]
+    return [results[key_of(row.agent)] for row in rows]
 
 
-def discard_work(row: Row) -> tuple[str, ...]:
-    """Removes what the agent's transfer made; says what was kept."""
-    spec = row.evidence.spec
+def discard_work(row: Row, manager: Manager, *, discard_unreadable: bool = False) -> tuple[str, ...]:
+    """Removes what the agent's transfer made; says what was kept.
+
+    For an agent elsewhere this machine's repository is touched only where its host says what it was created with.
+    """
+    spec, left_alone = row.evidence.spec, ""
+    if not shares_files(row.host):
+        record = record_of(row, manager)
+        if record is None:
+            left_alone = unverified(row)
+        elif spec is None:
+            left_alone = f"{row.host.name} has no readable record of it: {record.spec.source} was left alone"
+        elif why := difference(record.spec, spec, row.host.name):
+            left_alone = f"{why}: {record.spec.source} was left alone"
+        spec = record.spec if record else spec
     if spec is None:
-        return ("its record was unreadable: a work dir or branch of it may be left; see mngr gc",)
+        return (f"{row.agent.why}: a work dir or branch of it may be left; see mngr gc",)
     sent = Sent(spec.work_dir, spec.branch, spec.base_commit, spec.owns_work_dir, spec.owns_branch)
-    return discard(row.host, sent, source_of(spec), spec.transfer)
+    if left_alone:
+        return (left_alone, *_discard_there(row.host, sent))
+    return discard(row.host, sent, source_of(spec), spec.transfer, discard_unreadable=discard_unreadable)
+
+
+def _discard_there(host: Host, sent: Sent) -> tuple[str, ...]:
+    """Removes a work dir of another host and nothing here; commits that it added are kept in that host's store."""
+    if not sent.owns_work_dir:
+        return ()
+    from mngr.actions.orphan import keep_commits  # only elsewhere
+
+    try:
+        kept = (
+            keep_commits(host, sent.work_dir)
+            if unmerged_commits(Checkout(host, sent.work_dir), sent, None)
+            else ()
+        )
+    except UnreachableError:
+        raise
+    except MngrError as error:
+        kept = (f"its commits could not be kept: {show(error.message)}",)
+    return kept + remove_work_dir(host, sent.work_dir)
 
 
 def source_of(spec: AgentSpec) -> Source | None:
@@ -94,18 +146,26 @@ def source_of(spec: AgentSpec) -> Source | None:
 
 def _forget(rows: Sequence[Row], manager: Manager) -> None:
     for host, group in by_host(rows):
-        paths = HostPaths(host.dir)
-        lines = [drop_name(paths, row.agent.name, row.agent.id) for row in group]
-        lines += [f"rm -rf {quote(paths.agent(row.agent.id).dir)} || exit 1" for row in group]
-        lines += [ring(paths.bell)]
-        host.run(READ_AND_RUN, stdin=encode("\n".join(lines))).check("removing agents")
+        paths, names = HostPaths(host.dir), {row.agent.id: row.agent.name for row in group}
+        nameless = [drop_names_of(paths, row.agent.id) for row in group if row.evidence.spec is None]
+        script = "\n".join((*nameless, forget_script(paths, names)))
+        done = host.run(READ_AND_RUN, stdin=encode(script), timeout_s=600).check("removing agents")
+        if done.stdout:
+            manager.warn(f"could not be removed whole, mngr gc tries again: {done.complaint}")
         ref = HostRef(host.name, host.provider)
+        is_owned = any(_owns_host(row, manager) for row in group)
         forget_agents(manager, ref, {row.agent.id for row in group})
-        if any(row.evidence.spec and row.evidence.spec.owns_host for row in group) and not look_at(
-            host, manager
-        ):
+        remove_records(manager, ref, [row.agent.id for row in group])
+        if is_owned and not look_at(host, manager):
             manager.provider(host.provider).destroy(host.name)
             forget(manager, ref)
+
+
+def _owns_host(row: Row, manager: Manager) -> bool:
+    """Whether its host was made for the agent: by what was asked for here, or else by what the host says."""
+    record = None if shares_files(row.host) else record_of(row, manager)
+    spec = record.spec if record else row.evidence.spec
+    return spec is not None and spec.owns_host
 
 
 def is_live(agent: Agent) -> bool:

@@ -15,29 +15,18 @@ from msgspec import Struct
 from mngr import process, registry
 from mngr.actions.gc import garbage_on
 from mngr.actions.manager import Manager, default_manager
-from mngr.config.locate import host_dir, repo_root
-from mngr.errors import MngrError, TimedOutError
+from mngr.config.locate import check_host_dir, host_dir, repo_root
+from mngr.errors import MngrError, RefusedError, TimedOutError
+from mngr.model.finding import ERROR, INFO, WARNING, Finding
 from mngr.process import CommandFailedError
 from mngr.store.paths import HostPaths
 from mngr.tmux.server import tmux
-
-ERROR, WARNING, INFO = "error", "warning", "info"
 
 _TOOL_S, _ALL_S = 1.4, 1.8
 _LOW_SPACE = 1 << 30
 # A recorded pane holds two descriptors of the tmux server: its terminal and the pipe to the recorder.
 _FDS_EACH, _FDS_OWN, _FDS_MOST = 2, 64, 65536
 _FEW_AGENTS = 100
-
-
-class Finding(Struct, frozen=True):
-    """One thing looked at. `severity` says what it means when it is not ok: error, warning or info."""
-
-    name: str
-    ok: bool
-    severity: str
-    found: str
-    fix: str = ""
 
 
 class Tool(Struct, frozen=True):
@@ -192,6 +181,10 @@ def _modal() -> Finding:
 
 def _host_dir(env: Mapping[str, str]) -> Finding:
     path = host_dir(env)
+    try:
+        check_host_dir(path, env)
+    except RefusedError as error:
+        return Finding("host dir", False, ERROR, error.message, error.hint)
     there = path
     while not os.path.lexists(there):
         there = os.path.dirname(there)

@@ -5,15 +5,24 @@ from collections.abc import Iterator
 from mngr.actions.manager import Manager, default_manager
 from mngr.actions.targets import resolve_one
 from mngr.actions.watch import watch
+from mngr.agents.jsonl import read_tail
+from mngr.hosts.protocol import Host
 from mngr.model.agent import Agent
-from mngr.model.event import Event, decode_event
+from mngr.model.event import Event
 from mngr.store.paths import HostPaths
+from mngr.store.untrusted import read_events
+
+# So much of a log is read at once.
+_LOG_LIMIT = 16 << 20
+# $1 log, $2 first byte, $3 how many.
+_READ = '[ ! -f "$1" ] || [ -L "$1" ] || tail -c "+$2" -- "$1" | head -c "$3"'
 
 
 def events(agent: Agent | str, *, manager: Manager | None = None) -> list[Event]:
-    """All events so far; a torn line is passed over."""
+    """All events so far, of a log past 16 MB those at its end; a line that is no event is passed over."""
     row = resolve_one(default_manager(manager), agent)
-    return _decode(row.host.read(HostPaths(row.host.dir).agent(row.agent.id).events))
+    path = HostPaths(row.host.dir).agent(row.agent.id).events
+    return read_events(b"\n".join(read_tail(row.host, path, _LOG_LIMIT).lines))
 
 
 def follow(agent: Agent | str, *, manager: Manager | None = None) -> Iterator[Event]:
@@ -24,12 +33,15 @@ def follow(agent: Agent | str, *, manager: Manager | None = None) -> Iterator[Ev
     for rows in watch(row.host, manager):
         if all(other.agent.id != row.agent.id for other in rows):
             return
-        data = row.host.read(path)
-        whole = data.rfind(b"\n") + 1
-        yield from _decode(data[seen:whole])
-        seen = whole
+        while data := _read(row.host, path, seen):
+            # A line as long as all that is read at once never ends.
+            whole = data.rfind(b"\n") + 1 or (len(data) if len(data) >= _LOG_LIMIT else 0)
+            yield from read_events(data[:whole])
+            seen += whole
+            if len(data) < _LOG_LIMIT:
+                break
 
 
-def _decode(data: bytes) -> list[Event]:
-    decoded = (decode_event(line) for line in data.split(b"\n") if line)
-    return [event for event in decoded if event]
+def _read(host: Host, path: str, start: int) -> bytes:
+    argv = ("sh", "-c", _READ, "mngr-events", path, str(start + 1), str(_LOG_LIMIT))
+    return host.run(argv).stdout

@@ -8,6 +8,13 @@ from mngr import registry
 from mngr.actions.checkpoint import Snapshot, snapshot_dir
 from mngr.actions.clone import home_or_nothing, like
 from mngr.actions.create_spec import CreateSpec, with_defaults
+from mngr.actions.creation_record import (
+    CreationRecord,
+    difference,
+    record_of_snapshot,
+    shown_command,
+    verified_env,
+)
 from mngr.actions.heritage import (
     Begun,
     Heritage,
@@ -19,12 +26,13 @@ from mngr.actions.heritage import (
 )
 from mngr.actions.manager import Manager
 from mngr.actions.snapshot import find_snapshot
-from mngr.errors import MngrError, UsageError
+from mngr.errors import MngrError, RefusedError, UsageError
 from mngr.hosts.protocol import Host, shares_files
 from mngr.model.address import Address
 from mngr.model.agent import AgentSpec
 from mngr.store.runfile import RunFile, parse_run_file
 from mngr.store.script import quote
+from mngr.store.untrusted import UnfitError, read_noted_spec
 from mngr.transfer.git import run_script
 from mngr.transfer.protocol import Source
 from mngr.transfer.relay import copy_tree
@@ -35,11 +43,17 @@ _TIMEOUT_S = 3600.0
 def begin_from_snapshot(
     spec: CreateSpec, address: Address, manager: Manager, on: Host | None = None
 ) -> Begun:
-    """What the snapshot gives a new agent; whatever was asked for in words wins over it."""
+    """What the snapshot gives a new agent; whatever was asked for in words wins over it.
+
+    Of a snapshot on another host that this machine did not keep only the files are used, and the program must be named.
+    """
     if spec.source:
         raise UsageError("--snapshot and --from both say where the work comes from", hint="leave one out")
     snapshot, host = find_snapshot(spec.snapshot, manager=manager, on=on)
     kept, run = _read(snapshot, host)
+    record = None if shares_files(host) else known_program(spec, snapshot, kept, host.provider, manager)
+    if not shares_files(host):
+        kept = said_then(record, kept)
     same_program = spec.type in ("", kept.type) and not spec.args
     defaults = like(kept) if same_program else msgspec.structs.replace(like(kept), args=())
     asked = msgspec.structs.replace(with_defaults(spec, defaults), snapshot="")
@@ -48,6 +62,7 @@ def begin_from_snapshot(
         return begun
     agent_type = manager.agent_type(kept.type)
     env = inherited_env(run, kept, host, agent_type, manager)
+    env = verified_env(record, env, host.name) if record else env
     state = f"{snapshot_dir(host, snapshot.name)}/state"
     is_beside = address.provider in ("", host.provider) and address.host in ("", host.name)
     return msgspec.structs.replace(
@@ -60,12 +75,39 @@ def begin_from_snapshot(
     )
 
 
+def known_program(
+    spec: CreateSpec, snapshot: Snapshot, kept: AgentSpec, provider: str, manager: Manager
+) -> CreationRecord | None:
+    """What this machine knows of the agent of a snapshot elsewhere; None when the program is named in words instead."""
+    record = record_of_snapshot(manager, provider, snapshot.agent_id, snapshot.name)
+    why = difference(record.spec, kept, snapshot.host.name) if record else ""
+    if record and not why:
+        return record
+    if spec.args or (spec.type and not record):
+        return None
+    argv = shown_command(kept.argv)
+    hint = f"name the program: mngr create NAME --snapshot {snapshot.name} -- PROGRAM"
+    if why:
+        raise RefusedError(f'snapshot "{snapshot.name}" is not what was kept: {why}', hint=hint)
+    raise RefusedError(
+        f'snapshot "{snapshot.name}" was not kept from here: that its agent ran {argv} cannot be verified',
+        hint=hint,
+    )
+
+
+def said_then(record: CreationRecord | None, kept: AgentSpec) -> AgentSpec:
+    """The agent of a snapshot elsewhere: as this machine created it, else without anything that could run."""
+    if record is None:
+        return AgentSpec(kept.id, kept.name, type="", argv=(), work_dir="", created_at=0.0)
+    return msgspec.structs.replace(record.spec, name=kept.name, labels=kept.labels)
+
+
 def _read(snapshot: Snapshot, host: Host) -> tuple[AgentSpec, RunFile]:
     folder = snapshot_dir(host, snapshot.name)
     try:
-        spec = msgspec.json.decode(host.read(f"{folder}/agent.json"), type=AgentSpec)
+        spec = read_noted_spec(host.read(f"{folder}/agent.json"))
         return spec, parse_run_file(host.read(f"{folder}/run.sh"))
-    except (OSError, msgspec.DecodeError):
+    except (OSError, UnfitError):
         raise MngrError(
             f'snapshot "{snapshot.name}" is damaged: what its agent ran is not known',
             hint=f"its files may still be there: {folder} on {host.name}",

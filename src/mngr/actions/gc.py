@@ -1,37 +1,36 @@
 """`gc`: finds and removes what has no owner. Never acts where a listing failed, nor on a row that is only damaged."""
 
 import os
-import time
 from collections.abc import Sequence
 
 import msgspec
 from msgspec import Struct
 
 from mngr.actions import claim
+from mngr.actions.creation_record import drop_stale_records, remove_records
 from mngr.actions.destroy import destroy_rows, source_of
-from mngr.actions.heritage import PRIVATE_REFS
 from mngr.actions.host_garbage import ABANDONED, drop_stale_notes, orphan_hosts, remove_host
-from mngr.actions.litter import AGENT_DIR, NAME, SESSION, SOCKET, WORK, Litter, look_for_litter
+from mngr.actions.litter import AGENT_DIR, NAME, REMOVAL, SESSION, SOCKET, WORK, Litter, look_for_litter
 from mngr.actions.manager import Manager, default_manager
 from mngr.actions.orphan import remove_orphan, when_unused
 from mngr.actions.owner import is_left_alone
 from mngr.actions.rows import ACT_S, Look, Row, look_at, look_everywhere
-from mngr.errors import MngrError, TimedOutError, UnreachableError
+from mngr.errors import MngrError, TimedOutError, UnreachableError, UsageError
 from mngr.hosts.protocol import Host, shares_files
 from mngr.model.agent import AgentSpec, AgentState
 from mngr.model.host import HostRef, HostState
 from mngr.store.paths import HostPaths
-from mngr.store.script import READ_AND_RUN, encode, quote
-from mngr.tmux.lock import lock_shell
-from mngr.tmux.server import tmux_sh
+from mngr.store.script import READ_AND_RUN, encode, quote, remove_tree
+from mngr.tmux.server import end_if_empty
 from mngr.transfer.discard import discard
 from mngr.transfer.git import git
-from mngr.transfer.protocol import Sent
+from mngr.transfer.protocol import Sent, Source
+from mngr.transfer.refs import stale_refs
+from mngr.transfer.source import find_source
 
 CREATION, OWNED, REF, HOST = "creation", "agent", "ref", "host"
 # Longer than the launch of an agent takes: until then a start without a process id may still get one.
 _LAUNCH_S = 60
-_REF_AGE_S = 3600
 # What may still run, before the directories it runs in.
 _FIRST = (SESSION, AGENT_DIR, CREATION, OWNED)
 _WHY = {
@@ -42,7 +41,8 @@ _WHY = {
     AGENT_DIR: "it has held no agent for an hour",
     SESSION: "its agent is gone",
     SOCKET: "no tmux server answers",
-    REF: "left by a clone that was interrupted",
+    REMOVAL: "whoever removed it was interrupted",
+    REF: "what it was for was interrupted or is gone",
 }
 
 
@@ -73,6 +73,7 @@ def remove_garbage(items: Sequence[Garbage], *, manager: Manager | None = None) 
     failed: list[MngrError] = []
     looks = look_everywhere(manager, deadline_s=ACT_S)
     drop_stale_notes(manager, looks)
+    drop_stale_records(manager, looks)
     for item in _orphans(looks, manager):
         if _key(item) in map(_key, items):
             try:
@@ -126,13 +127,13 @@ def garbage_on(host: Host, manager: Manager) -> list[Garbage]:
         for item in litter
         if not _is_owned(item, rows)
     ]
-    return found + (_private_refs(rows, ref) if shares_files(host) else [])
+    return found + (_stale_refs(rows, ref, manager) if shares_files(host) else [])
 
 
 def is_interrupted(row: Row) -> bool:
     """Whether the agent was never finished and nobody is finishing it."""
     folded = row.evidence.folded
-    if row.evidence.spec is None or folded.created or row.agent.state != AgentState.UNKNOWN:
+    if row.evidence.spec is None or folded.created or folded.skipped or row.agent.state != AgentState.UNKNOWN:
         return False
     if row.evidence.alive or row.evidence.pane:
         return False
@@ -179,19 +180,22 @@ def _is_owned(item: Litter, rows: Sequence[Row]) -> bool:
     return False
 
 
-def _private_refs(rows: Sequence[Row], ref: HostRef) -> list[Garbage]:
-    specs = {row.evidence.spec.source: row.evidence.spec for row in rows if row.evidence.spec}
-    found = []
-    for spec in specs.values():
-        source = source_of(spec)
-        if not source or not source.common_dir:
-            continue
-        listed = git(source.common_dir, "for-each-ref", "--format=%(refname)", PRIVATE_REFS).text.split()
-        for name in listed:
-            made_at = name.removeprefix(f"{PRIVATE_REFS}/").partition("-")[0]
-            if made_at.isdigit() and time.time() - int(made_at) > _REF_AGE_S:
-                found.append(Garbage(REF, f"{source.common_dir} {name}", _WHY[REF], ref))
-    return found
+def _stale_refs(rows: Sequence[Row], ref: HostRef, manager: Manager) -> list[Garbage]:
+    """References of ours that nobody needs, in the repositories that agents came from and in the one we are in."""
+    sources = {row.evidence.spec.source: source_of(row.evidence.spec) for row in rows if row.evidence.spec}
+    repositories = {source.common_dir for source in (*sources.values(), _here(manager)) if source}
+    return [
+        Garbage(REF, f"{repository} {name}", _WHY[REF], ref)
+        for repository in sorted(filter(None, repositories))
+        for name in stale_refs(repository, manager.host_dir)
+    ]
+
+
+def _here(manager: Manager) -> Source | None:
+    try:
+        return find_source(manager.cwd)
+    except UsageError:
+        return None
 
 
 def _remove(item: Garbage, host: Host, rows: dict[str, Row], manager: Manager) -> tuple[str, ...]:
@@ -208,23 +212,19 @@ def _remove(item: Garbage, host: Host, rows: dict[str, Row], manager: Manager) -
         _end(host, item)
     paths = HostPaths(host.dir)
     if item.kind == NAME:
-        script = f"""owner=; {{ read -r owner <{quote(item.what)}; }} 2>/dev/null
-[ "$owner" = {quote(item.agent_id)} ] || exit 0
-if [ -n "$owner" ] && [ -d {quote(paths.agents)}/"$owner" ]; then exit 0; fi
-rm -f {quote(item.what)}
-"""
+        own, name = quote(paths.agent(item.agent_id).dir), item.what.rpartition("/")[2]
+        has_owner = f"[ -d {own} ]" if item.agent_id else "false"
+        script = f"! {has_owner} || exit 0\n{claim.drop_names(paths, {item.agent_id: name})}"
     elif item.kind == SOCKET:
-        script = f"""{lock_shell(f"{paths.tmux}/lock")}
-mngr_take 5 || exit 0
-{tmux_sh(paths)} show-options -s exit-empty >/dev/null 2>&1 || rm -f {quote(item.what)}
-mngr_drop
-"""
+        script = end_if_empty(paths)
     elif item.kind == REF:
         repository, _, name = item.what.rpartition(" ")
         git(repository, "update-ref", "-d", name).check(f"removing {name}")
         return ()
     else:
-        script = f"rm -rf {quote(item.what)}" if item.kind != SESSION else ":"
+        script = (
+            f"{remove_tree(quote(item.what))}; [ ! -e {quote(item.what)} ]" if item.kind != SESSION else ":"
+        )
     host.run(READ_AND_RUN, stdin=encode(script), timeout_s=600).check(f"removing {item.what}")
     return ()
 
@@ -236,8 +236,10 @@ def _remove_creation(row: Row, manager: Manager) -> tuple[str, ...]:
     if _is_inside(spec, host):
         when_unused(host, spec.work_dir)
     sent = _what_was_sent(spec, host)
-    notes = discard(host, sent, source_of(spec), spec.transfer) if sent else ()
+    source = source_of(spec) if shares_files(host) else None
+    notes = discard(host, sent, source, spec.transfer) if sent else ()
     claim.release(host, spec)
+    remove_records(manager, host, [spec.id])
     if spec.owns_host and not look_at(host, manager):
         manager.provider(host.provider).destroy(host.name)
     return notes
@@ -246,11 +248,11 @@ def _remove_creation(row: Row, manager: Manager) -> tuple[str, ...]:
 def _what_was_sent(spec: AgentSpec, host: Host) -> Sent | None:
     """What the transfer made, as far as it came; None when it made nothing that is surely ours."""
     sent = Sent(spec.work_dir, "", spec.base_commit, owns_work_dir=spec.owns_work_dir)
-    if spec.transfer != "worktree":
+    if spec.transfer != "worktree" or not shares_files(host):
         return sent if spec.owns_work_dir else None
     if not os.path.lexists(os.path.join(spec.work_dir, ".git")):
         return sent if _is_inside(spec, host) else None
-    said = git(spec.work_dir, "rev-parse", "--abbrev-ref", "HEAD").text.strip()
+    said = git(spec.work_dir, "rev-parse", "--abbrev-ref", "HEAD", isolated=True).text.strip()
     number = said.removeprefix(spec.branch)
     if said.startswith(spec.branch) and (not number or number.removeprefix("-").isdigit()):
         return msgspec.structs.replace(sent, branch=said, owns_branch=True)

@@ -1,7 +1,6 @@
 """What an agent that is made from another, or from a snapshot, takes over: files, commits, conversation."""
 
 import os
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
@@ -13,17 +12,20 @@ from mngr.actions.create_spec import CreateSpec
 from mngr.actions.environment import base_env, told_env
 from mngr.actions.manager import Manager
 from mngr.agents.protocol import AgentType, Resumable
+from mngr.errors import MngrError
 from mngr.hosts.protocol import Host, shares_files
 from mngr.model.agent import AgentSpec
 from mngr.store.paths import HostPaths
 from mngr.store.runfile import RunFile
 from mngr.store.script import READ_AND_RUN, encode, quote
 from mngr.transfer import work_dir as work_dirs
-from mngr.transfer.git import git, run_script
+from mngr.transfer.confine import show
+from mngr.transfer.git import ISOLATE, git, run_script
 from mngr.transfer.pack import fetch_pack
 from mngr.transfer.protocol import Sent, Source
+from mngr.transfer.refs import CLONE, temporary_ref
+from mngr.transfer.source import is_commit_id
 
-PRIVATE_REFS = "refs/mngr/clone"
 # Shell patterns: what an agent's log and its processes wrote, and what is made anew for another agent.
 NOT_STATE = (
     *("agent.json", "run.sh", "events.jsonl", "fold.json", "pid", ".pid", "exit.json", "screen"),
@@ -74,9 +76,9 @@ def commits_at_hand(stored: Stored | None, source: Source | None, host_dir: str)
     if stored is None or source is None:
         yield source
         return
-    ours = f"{int(time.time())}-{os.getpid()}-{os.urandom(4).hex()}"
-    refs = f"{PRIVATE_REFS}/{ours}"
-    repository = source.common_dir or _scratch_repository(f"{host_dir}/tmp/{ours}.git", len(stored.tree))
+    refs = temporary_ref(CLONE)
+    scratch = f"{host_dir}/tmp/{os.path.basename(refs)}.git"
+    repository = source.common_dir or _scratch_repository(scratch, len(stored.tree))
     try:
         _fetch(stored, repository, refs)
         yield msgspec.structs.replace(
@@ -96,12 +98,15 @@ def commits_at_hand(stored: Stored | None, source: Source | None, host_dir: str)
 
 def _fetch(stored: Stored, repository: str, refs: str) -> None:
     wanted = [(f"{refs}/head", stored.head), (f"{refs}/tree", stored.tree)]
+    for _, commit in wanted:
+        if commit and not is_commit_id(commit):
+            raise MngrError(f"{stored.host.name} names {show(commit[:80])!r} as a commit")
     specs = [f"{commit}:{ref}" for ref, commit in wanted if commit]
     if not specs:
         return
     # git fetches nothing at all from a repository without refs, not even by id.
     unborn = "" if stored.head else f"git update-ref {refs} {stored.tree}\n"
-    inside = f"cd -- {quote(stored.repository)}\n"
+    inside = f"{ISOLATE}cd -- {quote(stored.repository)}\n"
     try:
         if unborn:
             run_script(stored.host, inside + unborn).check(f"cannot write to {stored.repository}")

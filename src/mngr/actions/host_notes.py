@@ -6,8 +6,10 @@ import time
 import msgspec
 
 from mngr.actions.manager import Manager
+from mngr.errors import MngrError
 from mngr.model.agent import Agent, AgentState, Creator
 from mngr.model.host import HostRef, HostState
+from mngr.store.untrusted import read_creator, read_remembered
 
 _HERE = "local"
 _SEEN, _CREATING = ".last-seen.json", ".creating.json"
@@ -67,8 +69,8 @@ def forget_creation(manager: Manager, ref: HostRef) -> None:
 def creator_of(manager: Manager, ref: HostRef) -> Creator | None:
     """Who was making the host from here, when nobody said that it was finished."""
     try:
-        return msgspec.json.decode(manager.local.read(_path(manager, ref, _CREATING)), type=Creator)
-    except (OSError, msgspec.DecodeError):
+        return read_creator(manager.local.read(_path(manager, ref, _CREATING)))
+    except (OSError, MngrError):
         return None
 
 
@@ -96,9 +98,8 @@ def _path(manager: Manager, ref: HostRef, ending: str) -> str:
 
 def _read(manager: Manager, ref: HostRef) -> tuple[float, tuple[Agent, ...]]:
     try:
-        data = manager.local.read(_path(manager, ref, _SEEN))
-        return msgspec.json.decode(data, type=tuple[float, tuple[Agent, ...]])
-    except (OSError, msgspec.DecodeError):
+        return read_remembered(manager.local.read(_path(manager, ref, _SEEN)))
+    except (OSError, MngrError):
         return 0.0, ()
 
 

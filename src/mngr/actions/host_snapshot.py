@@ -7,7 +7,7 @@ from mngr.actions.create import carry_out
 from mngr.actions.create_host import open_or_make_host
 from mngr.actions.create_plan import Plan, plan_from
 from mngr.actions.create_spec import HOST_FIELDS, CreateSpec, with_defaults
-from mngr.actions.from_snapshot import begin_from_snapshot
+from mngr.actions.from_snapshot import begin_from_snapshot, known_program, said_then
 from mngr.actions.heritage import Begun, Heritage
 from mngr.actions.images import read_record
 from mngr.actions.manager import Manager
@@ -27,11 +27,13 @@ def begin_from_image(spec: CreateSpec, address: Address, manager: Manager) -> Be
         hint = did_you_mean(spec.snapshot, records, else_hint="see: mngr snapshot list")
         raise NotFoundError(f'no snapshot "{spec.snapshot}" of {address.provider}', hint=hint)
     kept = read_record(records[spec.snapshot])
-    same_program = spec.type in ("", kept.agent.type) and not spec.args
-    defaults = like(kept.agent) if same_program else msgspec.structs.replace(like(kept.agent), args=())
+    record = known_program(spec, kept.snapshot, kept.agent, address.provider, manager)
+    agent = said_then(record, kept.agent)
+    same_program = spec.type in ("", agent.type) and not spec.args
+    defaults = like(agent) if same_program else msgspec.structs.replace(like(agent), args=())
     transfer = "mirror" if kept.snapshot.repository else "copy"
     heritage = Heritage(inside=spec)
-    return Begun(with_defaults(spec, defaults), home_or_nothing(kept.agent), transfer, heritage=heritage)
+    return Begun(with_defaults(spec, defaults), home_or_nothing(agent), transfer, heritage=heritage)
 
 
 def carry_out_inside(plan: Plan, draft: AgentSpec, manager: Manager) -> Change:

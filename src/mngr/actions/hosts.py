@@ -44,13 +44,15 @@ def start_host(target: str, *, manager: Manager | None = None) -> list[Agent]:
     return [row.agent for row in _look(target, manager).rows]
 
 
-def destroy_host(target: str, *, manager: Manager | None = None) -> list[Change | MngrError]:
+def destroy_host(
+    target: str, *, discard_unreadable: bool = False, manager: Manager | None = None
+) -> list[Change | MngrError]:
     """Removes a host's agents, then the host with all that is on it; a machine of a pool is only let go of."""
     manager = default_manager(manager)
     look = _look(target, manager)
     if look.ref.provider == "local":
         raise UsageError("this machine is not mngr's to destroy", hint="destroy agents by name")
-    results = destroy_rows(look.rows, manager=manager)
+    results = destroy_rows(look.rows, discard_unreadable=discard_unreadable, manager=manager)
     if not any(isinstance(result, MngrError) for result in results):
         provider = manager.provider(look.ref.provider)
         if any(

@@ -9,6 +9,7 @@ from mngr.actions.rows import Row
 from mngr.errors import MngrError, UnreachableError
 from mngr.hosts.protocol import Snapshots
 from mngr.model.agent import AgentSpec
+from mngr.store.untrusted import decode
 
 
 class Record(Struct, frozen=True):
@@ -44,9 +45,9 @@ class UnreadableRecordError(MngrError):
 
 
 def read_record(record: bytes) -> Record:
-    try:
-        return msgspec.json.decode(record, type=Record)
-    except msgspec.DecodeError:
+    found = decode(record, Record)
+    if found is None:
         raise UnreadableRecordError(
             "the record of a snapshot is unreadable", hint="was it made by a newer mngr?"
-        ) from None
+        )
+    return found

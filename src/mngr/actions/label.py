@@ -3,13 +3,14 @@
 import time
 from collections.abc import Mapping, Sequence
 
+from mngr.actions.claim import not_written
 from mngr.actions.manager import Manager, default_manager
 from mngr.actions.rows import look_at
 from mngr.actions.targets import resolve_one
 from mngr.model import event as kinds
 from mngr.model.agent import Agent, Change
 from mngr.model.event import Event
-from mngr.model.labels import check_label_key
+from mngr.model.labels import check_label_key, check_labels
 from mngr.store.paths import HostPaths
 from mngr.store.script import READ_AND_RUN, append, encode, ring
 
@@ -20,12 +21,14 @@ def label(
     """Sets and removes labels; removing one that is not there is fine."""
     manager = default_manager(manager)
     row = resolve_one(manager, agent)
-    wanted = {**row.agent.labels, **{check_label_key(key): value for key, value in set.items()}}
+    wanted = {**row.spec.labels, **{check_label_key(key): value for key, value in set.items()}}
     wanted = {key: value for key, value in wanted.items() if key not in remove}
     if wanted == row.agent.labels:
         return Change(row.agent, changed=False)
     paths = HostPaths(row.host.dir)
-    entry = Event(time.time(), kinds.LABELLED, {"labels": wanted})
+    entry = Event(time.time(), kinds.LABELLED, {"labels": check_labels(wanted)})
     script = append(paths.agent(row.agent.id).events, entry) + " || exit 1\n" + ring(paths.bell)
-    row.host.run(READ_AND_RUN, stdin=encode(script)).check(f"labelling {row.agent.name}")
+    done = row.host.run(READ_AND_RUN, stdin=encode(script))
+    if done.code:
+        raise not_written(row.host, f'"{row.agent.name}" keeps its labels', done.complaint)
     return Change(look_at(row.host, manager, agent_glob=row.agent.id)[0].agent, changed=True)

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from mngr.actions.filter import Filter
 from mngr.actions.manager import Manager, default_manager
-from mngr.actions.rows import Row, look_everywhere
+from mngr.actions.rows import Row, key_of, look_everywhere
 from mngr.model.agent import SCHEMA, Agent, AgentState
 from mngr.model.host import HostRef, HostState
 from mngr.tmux.pane import AgentPane, capture
@@ -31,8 +31,8 @@ def look_and_list(
     *,
     is_meant: Callable[[Agent], bool] | None = None,
     manager: Manager | None = None,
-) -> tuple[Listing, dict[str, Row]]:
-    """The listing, and by id the rows behind it: evidence to explain, hosts to act on.
+) -> tuple[Listing, dict[tuple[str, ...], Row]]:
+    """The listing, and by `key_of` the rows behind it: evidence to explain, hosts to act on.
 
     A silent host with an agent that `is_meant` is asked again, for longer than a list waits.
     """
@@ -42,7 +42,7 @@ def look_and_list(
         from mngr.actions.elsewhere import look_longer  # most people have only this machine
 
         looks = look_longer(looks, is_meant, manager)
-    rows = {row.agent.id: row for look in looks for row in look.rows}
+    rows = {key_of(row.agent): row for look in looks for row in look.rows}
     agents = [row.agent for row in rows.values()] + [agent for look in looks for agent in look.known]
     chosen = sorted(filter_agents(agents, wanted), key=lambda agent: (agent.created_at or "", agent.name))
     warnings = (*manager.warnings, *(look.warning for look in looks if look.warning))

@@ -7,12 +7,13 @@ from rows that were looked at afterwards, because an agent's record is there bef
 from msgspec import Struct
 
 from mngr.hosts.protocol import Host
-from mngr.store.paths import HostPaths
+from mngr.store.paths import REMOVED, HostPaths
 from mngr.store.script import READ_AND_RUN, encode, quote
 from mngr.tmux.server import tmux_sh
 
 WORK, NAME, AGENT_DIR, SESSION = "work dir", "name", "agent dir", "session"
 TEMP, SNAPSHOT, SOCKET, LOCK = "temporary file", "unfinished snapshot", "socket", "lock"
+REMOVAL = "unfinished removal"
 
 # A file that is being written has been touched within a minute, a directory that is being filled within an hour.
 _FRESH_FILE_MIN, _FRESH_DIR_MIN = 1, 60
@@ -42,7 +43,6 @@ say() {{ printf '%s\\t%s\\t%s\\0' "$1" "$2" "$3"; }}
 there() {{ [ -e "$1" ] || [ -L "$1" ]; }}
 old_file() {{ [ -n "$(find "$1" -prune -mmin +{_FRESH_FILE_MIN} 2>/dev/null)" ]; }}
 old_dir() {{ [ -n "$(find "$1" -prune -mmin +{_FRESH_DIR_MIN} 2>/dev/null)" ]; }}
-dead() {{ pid=; {{ read -r pid <"$1"; }} 2>/dev/null; [ -z "$pid" ] || ! kill -0 "$pid" 2>/dev/null; }}
 {_OWNED}
 {_sessions(paths)}
 {_LEFT_OVER}
@@ -57,7 +57,11 @@ _OWNED = f"""for f in "$H"/names/*; do
   say {quote(NAME)} "$owner" "$f"
 done
 for f in "$H"/work/* "$H"/work/.[!.]*; do
+  case ${{f##*/}} in {REMOVED}*) continue ;; esac
   if there "$f"; then say {quote(WORK)} '' "$f"; fi
+done
+for f in "$H"/agents/{REMOVED}* "$H"/work/{REMOVED}*; do
+  if there "$f"; then say {quote(REMOVAL)} '' "$f"; fi
 done
 for f in "$H"/agents/*; do
   [ -d "$f" ] && ! there "$f/agent.json" && old_dir "$f" && say {quote(AGENT_DIR)} "${{f##*/}}" "$f"
@@ -77,8 +81,8 @@ for f in "$H"/snapshots/*; do
   case $f in *.git) continue ;; esac
   [ -d "$f" ] && ! there "$f/snapshot.json" && old_dir "$f" && say {quote(SNAPSHOT)} '' "$f"
 done
-for f in "$H"/tmux/*.d "$H"/agents/*/*.lock.d; do
-  [ -d "$f" ] && old_file "$f" && dead "$f/pid" && say {quote(LOCK)} '' "$f"
+for f in "$H"/tmux/*.new.[0-9]* "$H"/names.lock.new.[0-9]* "$H"/agents/*/*.lock.new.[0-9]*; do
+  [ -d "$f" ] && old_file "$f" && say {quote(LOCK)} '' "$f"
 done"""
 
 

@@ -2,20 +2,20 @@
 
 import os
 
-import msgspec
-
 from mngr.actions.checkpoint import keep_commit_script
 from mngr.errors import MngrError, UsageError
 from mngr.hosts.protocol import Host, shares_files
 from mngr.process import wait_until
 from mngr.store.script import READ_AND_RUN, encode, quote
+from mngr.transfer.confine import show
 from mngr.transfer.discard import discard
 from mngr.transfer.fetch import look
-from mngr.transfer.git import run_script
+from mngr.transfer.git import failed, run_script
 from mngr.transfer.protocol import Sent, Source
 from mngr.transfer.source import find_source
+from mngr.transfer.view import ELSEWHERE, UNREADABLE, Checkout
 from mngr.transfer.work_dir import remove_work_dir
-from mngr.transfer.worktree import WorktreeTransfer
+from mngr.transfer.worktree import keep_snapshot
 
 _OURS = "mngr/"
 _PATIENCE_S = 10
@@ -28,7 +28,7 @@ def remove_orphan(host: Host, path: str) -> tuple[str, ...]:
     source = _repository(host, path)
     if source:
         return _remove_worktree(host, path, source)
-    return _keep(host, path) + remove_work_dir(host, path)
+    return keep_commits(host, path) + remove_work_dir(host, path)
 
 
 def when_unused(host: Host, path: str) -> None:
@@ -56,23 +56,32 @@ def _repository(host: Host, path: str) -> Source | None:
     if not shares_files(host) or not os.path.isfile(os.path.join(path, ".git")):
         return None
     try:
-        return find_source(path)
+        return find_source(path, isolated=True)
     except UsageError:
         return None
 
 
 def _remove_worktree(host: Host, path: str, source: Source) -> tuple[str, ...]:
     branch, notes = source.head_branch, tuple[str, ...]()
-    if look(host, path).uncommitted:
-        into = msgspec.structs.replace(source, include_dirty=True)
-        notes = WorktreeTransfer().bring_back(host, path, into, branch or "mngr/detached").notes
+    # Which repository it is only its own files say: the configuration there may be the agent's, and is not used.
+    report = look(Checkout(host, path, source.common_dir), snapshot=True)
+    if report.snapshot:
+        notes = keep_snapshot(source, branch or "mngr/detached", report).notes
     is_ours = branch.startswith(_OURS)
     sent = Sent(path, branch if is_ours else "", "", owns_work_dir=True, owns_branch=is_ours)
     return (*notes, *discard(host, sent, source, "worktree"))
 
 
-def _keep(host: Host, path: str) -> tuple[str, ...]:
+def keep_commits(host: Host, path: str) -> tuple[str, ...]:
+    """Puts the commits and uncommitted work of a repository into the host's store, and says where."""
     name = os.path.basename(path)
-    done = run_script(host, keep_commit_script(host, path, f"refs/mngr/lost/{name}"), timeout_s=_TIMEOUT_S)
-    kept = done.check(f"cannot keep the commits of {path}").text.strip()
+    done = run_script(
+        host, keep_commit_script(Checkout(host, path), f"refs/mngr/lost/{name}"), timeout_s=_TIMEOUT_S
+    )
+    if done.code in (UNREADABLE, ELSEWHERE):
+        return (f"{path} held a repository that git cannot read: {show(done.complaint)}",)
+    if done.code:
+        hint = f"look at it on {host.name}, and remove it if nothing there is worth keeping"
+        raise failed(f"cannot keep the commits of {path}", done, hint)
+    kept = done.text.strip()
     return (f"the commits of {path} are kept in {kept} as refs/mngr/lost/{name}",) if kept else ()

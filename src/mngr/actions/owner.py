@@ -4,6 +4,7 @@ import os
 
 from mngr.actions.rows import is_alive, is_ours, this_process
 from mngr.model.agent import Agent, Creator
+from mngr.store.untrusted import LAST_PID, read_number
 
 OWNER = "mngr.owner"
 
@@ -17,7 +18,8 @@ def owner_labels() -> dict[str, str]:
 def is_left_alone(agent: Agent) -> bool:
     """Whether the agent belonged to a process of this machine that is gone; of other machines nobody can tell."""
     words = agent.labels.get(OWNER, "").split("/")
-    if len(words) != 4 or not words[2].isdigit() or words[0] != os.uname().nodename:
+    pid = read_number(words[2], LAST_PID) if len(words) == 4 else None
+    if pid is None or words[0] != os.uname().nodename:
         return False
-    owner = Creator(words[0], words[1], int(words[2]), words[3])
+    owner = Creator(words[0], words[1], pid, words[3])
     return not (is_ours(owner) and is_alive(owner))

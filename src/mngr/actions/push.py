@@ -9,13 +9,18 @@ from mngr.actions.targets import resolve_one
 from mngr.model.agent import Agent
 from mngr.transfer import files
 from mngr.transfer.push import push_commits
+from mngr.transfer.view import checkout_of
 
 
 def push(agent: Agent | str, *, ref: str = "HEAD", manager: Manager | None = None) -> Pulled:
     """Moves the agent's checked-out branch forward to a commit of the source; refused if its work would be lost."""
     manager = default_manager(manager)
     row = resolve_one(manager, agent)
-    brought = push_commits(home_of(row, manager), row.host, row.spec.work_dir, ref=ref)
+    home = home_of(row, manager)
+    if home.unverified:
+        manager.warn(f"{home.unverified}; commits of {home.source.top} go to it")
+    place = checkout_of(row.host, home.work_dir, home.transfer, home.source)
+    brought = push_commits(home.source, place, ref=ref)
     changed = brought.before != brought.after
     return Pulled(row.agent, changed, brought.branch, brought.before, brought.after, notes=brought.notes)
 

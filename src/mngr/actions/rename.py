@@ -2,7 +2,7 @@
 
 import time
 
-from mngr.actions.claim import drop_name, take_name
+from mngr.actions.claim import drop_names, not_written, take_name
 from mngr.actions.manager import Manager, default_manager
 from mngr.actions.rows import look_at
 from mngr.actions.targets import resolve_one
@@ -26,21 +26,21 @@ def rename(agent: Agent | str, name: str, *, manager: Manager | None = None) -> 
     if name == row.agent.name:
         return Change(row.agent, changed=False)
     paths, agent_id = HostPaths(row.host.dir), row.agent.id
-    session = (
-        f"{tmux_sh(paths)} rename-session -t {quote('=' + row.agent.session)} {quote(row.spec.prefix + name)}"
-    )
+    event = Event(time.time(), kinds.RENAMED, {"name": name})
+    tmux = tmux_sh(paths)
+    session = f"{tmux} rename-session -t {quote('=' + row.agent.session)} {quote(row.spec.prefix + name)}"
     script = "\n".join(
         (
             take_name(paths, name, agent_id),
+            f"{append(paths.agent(agent_id).events, event)} || {{\n{drop_names(paths, {agent_id: name})}\nexit 1; }}",
             session + " 2>/dev/null" if row.evidence.pane else ":",
-            append(paths.agent(agent_id).events, Event(time.time(), kinds.RENAMED, {"name": name}))
-            + " || exit 1",
-            drop_name(paths, row.agent.name, agent_id),
+            drop_names(paths, {agent_id: row.agent.name}),
             ring(paths.bell),
         )
     )
     done = row.host.run(READ_AND_RUN, stdin=encode(script))
     if done.code == _TAKEN:
         raise RefusedError(f'an agent "{name}" is there already', hint="choose another name; see: mngr list")
-    done.check(f"renaming {row.agent.name}")
+    if done.code:
+        raise not_written(row.host, f'"{row.agent.name}" keeps its name', done.complaint)
     return Change(look_at(row.host, manager, agent_glob=agent_id)[0].agent, changed=True)

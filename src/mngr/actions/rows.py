@@ -12,18 +12,23 @@ from msgspec import Struct
 
 from mngr.actions.manager import Manager
 from mngr.errors import MngrError, UnreachableError
-from mngr.hosts.protocol import Host
+from mngr.hosts.protocol import Host, shares_files
 from mngr.model.agent import Agent, AgentSpec, AgentState, Creator
 from mngr.model.host import HostRef, HostState
 from mngr.process import Completed
 from mngr.store.fold import Folded, encode_fold
 from mngr.store.paths import HostPaths
-from mngr.store.probe import Evidence, HostEvidence, Pane, probe_argv, read_probe
+from mngr.store.probe import EVERY_AGENT, Evidence, HostEvidence, probe_argv, read_probe
 from mngr.store.state import Phase, life
+from mngr.store.untrusted import Pane, printable
 from mngr.tmux.server import attach_argv
 
 _FOLD_WHEN_BYTES = 4096
 _CREATION_MAY_TAKE_S = 3600
+# A look at a thousand agents prints about 1 MB.
+_LOOK_LIMIT = 64 << 20
+# So much longer than its manager waits a look elsewhere may go on, if nobody ended it.
+_WATCHDOG_S = 5
 # How long a host elsewhere may take to answer a list, and one that is acted on.
 LIST_S, ACT_S = 3.0, 10.0
 
@@ -42,7 +47,7 @@ class Row(Struct, frozen=True):
     def spec(self) -> AgentSpec:
         if self.evidence.spec is None:
             raise MngrError(
-                f'the record of "{self.agent.name}" is unreadable',
+                f'"{self.agent.name}": {self.agent.why}',
                 hint=f"mngr destroy {self.agent.id} removes what is left of it",
             )
         # Labels and name change by events; the file never does.
@@ -60,24 +65,43 @@ class Look(Struct, frozen=True):
 
 
 def look_at(
-    host: Host, manager: Manager, *, agent_glob: str = "agent-*", deadline_s: float = 30
+    host: Host, manager: Manager, *, agent_glob: str = EVERY_AGENT, deadline_s: float = 30
 ) -> tuple[Row, ...]:
     """One process on that host, however many agents it has."""
-    done = host.run(probe_argv(HostPaths(host.dir), agent_glob), timeout_s=deadline_s)
-    return rows_from(done, host, manager)
+    argv = probe_argv(HostPaths(host.dir), agent_glob, ends_after_s=watchdog_s(host, deadline_s))
+    return rows_from(host.run(argv, timeout_s=deadline_s), host, manager)
+
+
+def watchdog_s(host: Host, deadline_s: float) -> int:
+    """After how many seconds a look there ends by itself; 0 on this machine, where it ends with its manager's call."""
+    return 0 if shares_files(host) else int(deadline_s) + _WATCHDOG_S
 
 
 def rows_from(done: Completed, host: Host, manager: Manager) -> tuple[Row, ...]:
     """What a probe of the host printed, decided; a log that grew long gets a new fold."""
     if done.code != 0 and not done.stdout:
-        raise UnreachableError(f'host "{host.name}" could not be looked at: {done.complaint}')
+        raise UnreachableError(f'host "{host.name}" could not be looked at: {printable(done.complaint)}')
+    if len(done.stdout) > _LOOK_LIMIT:
+        raise UnreachableError(
+            f'host "{host.name}" answered a look with {len(done.stdout) >> 20} MB',
+            hint="what else writes to its host dir?",
+        )
     paths, seen = HostPaths(host.dir), read_probe(done.stdout)
     manager.note_clock(host, seen.now)
     rows = tuple(_row(evidence, seen, host, manager) for evidence in seen.agents)
     for row in rows:
-        if row.evidence.tail_bytes > _FOLD_WHEN_BYTES:
-            host.write(paths.agent(row.agent.id).fold, encode_fold(row.evidence.folded))
+        if row.evidence.has_bad_fold or row.evidence.tail_bytes > _FOLD_WHEN_BYTES:
+            _write_fold(row, paths.agent(row.agent.id).fold)
     return rows
+
+
+def _write_fold(row: Row, path: str) -> None:
+    """Saves the next look the work; a fold that cannot be used is replaced by one that says: from the beginning."""
+    fold = Folded() if row.evidence.has_bad_fold else row.evidence.folded
+    try:
+        row.host.write(path, encode_fold(fold))
+    except MngrError:
+        pass  # the log has it all
 
 
 def just_launched(spec: AgentSpec, pid: int, started_at: float, host: Host, manager: Manager) -> Agent:
@@ -135,6 +159,11 @@ def agent_of_label(spec: AgentSpec, ref: HostRef) -> Agent:
     )
 
 
+def key_of(agent: Agent) -> tuple[str, ...]:
+    """What tells agents apart: a host can claim the id of another host's agent."""
+    return agent.host.provider, agent.host.name, agent.id
+
+
 def iso(seconds: float | None) -> str | None:
     """Seconds since the epoch as people and programs read them."""
     if not seconds:
@@ -173,6 +202,9 @@ def _row(evidence: Evidence, seen: HostEvidence, host: Host, manager: Manager) -
     phase = life(evidence, seen, creator_alive=is_creator_alive(evidence, seen.now))
     if phase.state == AgentState.RUNNING and evidence.spec:
         phase = _refined(evidence, seen.now, phase, manager)
+    if evidence.folded.skipped:
+        unread = f"{evidence.folded.skipped / (1 << 20):.1f} MB of its log were too much to read"
+        phase = msgspec.structs.replace(phase, why=f"{phase.why}; {unread}")
     return Row(_agent(evidence, phase, host), host, evidence, seen.now)
 
 
@@ -218,6 +250,7 @@ def _agent(evidence: Evidence, phase: Phase, host: Host) -> Agent:
         session=session,
         attach=host.attach_argv(attach_argv(HostPaths(host.dir), session)),
         result=evidence.result,
+        model_error=folded.error,
         created_at=iso(spec.created_at),
         started_at=iso(folded.started_at),
         ended_at=iso(phase.ended_at),

@@ -19,6 +19,8 @@ from mngr.actions.checkpoint import (
     snapshot_dir,
     take_script,
 )
+from mngr.actions.creation_record import copy_record_to_snapshot, remove_snapshot_record
+from mngr.actions.destroy import source_of
 from mngr.actions.environment import told_env
 from mngr.actions.images import keep_host, kept_hosts
 from mngr.actions.list import look_and_list
@@ -39,12 +41,14 @@ from mngr.model import event as kinds
 from mngr.model.agent import Agent, AgentState, Change
 from mngr.model.event import Event
 from mngr.model.host import HostRef, HostState
-from mngr.model.ids import check_name, slug
+from mngr.model.ids import check_name, is_agent_id, is_valid_name, slug
 from mngr.process import Completed
 from mngr.store.paths import HostPaths
 from mngr.store.runfile import RunFile, parse_run_file, run_file_text
 from mngr.store.script import READ_AND_RUN, append, encode, put, quote, ring
+from mngr.store.untrusted import UnfitError, decode
 from mngr.transfer.git import run_script
+from mngr.transfer.view import Checkout, checkout_of
 
 _TIMEOUT_S = 3600.0
 _NAME_LIMIT = 63
@@ -59,11 +63,11 @@ def create_snapshot(
     if name:
         check_name(name, "snapshot name")
     row = resolve_one(manager, agent)
-    snapshot = _take(row, name, note)
+    snapshot = _take(row, name, note, manager)
     try:
         keep_host(row, snapshot, manager)
     except BaseException:
-        run_script(row.host, remove_script(row.host, snapshot.agent_id, snapshot.taken))
+        run_script(row.host, remove_script(row.host, snapshot.taken))
         raise
     return snapshot
 
@@ -95,7 +99,7 @@ def restore_snapshot(
     row = _agent_of(snapshot, host, manager)
     runs = row.agent.state in _RUNS
     stop_rows([row], manager=manager)
-    before = _take(row, _before_name(name), f"before restoring {name}", is_auto_named=True)
+    before = _take(row, _before_name(name), f"before restoring {name}", manager, is_auto_named=True)
     notes = _put_back(row, snapshot, before)
     after = look_at(host, manager, agent_glob=row.agent.id)[0]
     agent_now = start_row(after, manager).agent if runs else after.agent
@@ -112,13 +116,19 @@ def destroy_snapshot(name: str, *, manager: Manager | None = None) -> Snapshot:
         if len(images) != 1:
             raise
         images[0][1].drop(name)
+        _forget_record(images[0][0], manager)
         return images[0][0]
-    script = remove_script(host, snapshot.agent_id, snapshot.taken)
+    script = remove_script(host, snapshot.taken)
     run_script(host, script, timeout_s=_TIMEOUT_S).check(f"removing snapshot {name}")
     for shot, provider in images:
         if shot.agent_id == snapshot.agent_id:
             provider.drop(name)
+    _forget_record(snapshot, manager)
     return snapshot
+
+
+def _forget_record(snapshot: Snapshot, manager: Manager) -> None:
+    remove_snapshot_record(manager, snapshot.host.provider, snapshot.agent_id, snapshot.name)
 
 
 def find_snapshot(
@@ -164,8 +174,13 @@ def agent_of_directory(manager: Manager) -> Agent:
     """The agent whose work dir we are in, else the only one made from here, else the only one there is."""
     agents = look_and_list(manager=manager)[0].agents
     here = manager.cwd.rstrip("/") + "/"
+    # A work dir elsewhere is no directory of this machine, whatever its path.
     inside = [
-        agent for agent in agents if agent.work_dir and here.startswith(agent.work_dir.rstrip("/") + "/")
+        agent
+        for agent in agents
+        if agent.host.provider == "local"
+        and agent.work_dir
+        and here.startswith(agent.work_dir.rstrip("/") + "/")
     ]
     if inside:
         deepest = max(len(agent.work_dir) for agent in inside)
@@ -182,13 +197,19 @@ def agent_of_directory(manager: Manager) -> Agent:
     raise UsageError(f"which agent? It could be any of: {names}", hint="name it")
 
 
-def _take(row: Row, name: str, note: str, *, is_auto_named: bool = False) -> Snapshot:
+def _place(row: Row) -> Checkout:
+    return checkout_of(row.host, row.spec.work_dir, row.spec.transfer, source_of(row.spec))
+
+
+def _take(row: Row, name: str, note: str, manager: Manager, *, is_auto_named: bool = False) -> Snapshot:
     spec, host = row.spec, row.host
     is_auto_named = is_auto_named or not name
     base = name or slug(spec.name, _NAME_LIMIT - 8)
-    done = run_script(host, take_script(host, spec, base, is_auto_named=is_auto_named), timeout_s=_TIMEOUT_S)
+    done = run_script(
+        host, take_script(_place(row), spec, base, is_auto_named=is_auto_named), timeout_s=_TIMEOUT_S
+    )
     _check_taken(done, row, base)
-    taken = Taken(*done.stdout.decode("utf-8", "surrogateescape").split("\n")[:5])
+    taken = Taken(*done.stdout.decode("utf-8", "surrogateescape").split("\n")[:6])
     snapshot = Snapshot(
         name=taken.name,
         agent_id=spec.id,
@@ -200,13 +221,15 @@ def _take(row: Row, name: str, note: str, *, is_auto_named: bool = False) -> Sna
         head=taken.head,
         branch=taken.branch,
         repository=taken.repository,
+        ref=taken.ref,
     )
     folder = snapshot_dir(host, taken.name)
     try:
+        copy_record_to_snapshot(manager, host, spec.id, taken.name)
         host.write(f"{folder}/agent.json", msgspec.json.encode(spec))
         host.write(f"{folder}/snapshot.json", msgspec.json.encode(snapshot) + b"\n")
     except BaseException:
-        run_script(host, remove_script(host, spec.id, taken))
+        run_script(host, remove_script(host, taken))
         raise
     return snapshot
 
@@ -234,7 +257,7 @@ def _put_back(row: Row, snapshot: Snapshot, before: Snapshot) -> tuple[str, ...]
     event = Event(time.time(), kinds.RESTORED, {"snapshot": snapshot.name, "before": before.name})
     script = "\n".join(
         (
-            put_back_script(row.host, row.spec, snapshot.taken),
+            put_back_script(_place(row), row.spec, snapshot.taken),
             put(own.run, run_file_text(run, own)),
             append(own.events, event),
             ring(paths.bell),
@@ -259,7 +282,7 @@ def _run_file(row: Row, snapshot: Snapshot) -> RunFile:
     """What it ran then, told its present name."""
     try:
         run = parse_run_file(row.host.read(f"{snapshot_dir(row.host, snapshot.name)}/run.sh"))
-    except (OSError, msgspec.DecodeError):
+    except (OSError, UnfitError):
         raise MngrError(f'snapshot "{snapshot.name}" is damaged: its run file is gone') from None
     return RunFile(run.cwd, run.argv, {**run.env, **told_env(row.spec, row.host.dir)})
 
@@ -306,10 +329,8 @@ def _on_host(host: Host, manager: Manager) -> list[tuple[Snapshot, Host]]:
 
 
 def _decode(line: bytes) -> Snapshot | None:
-    try:
-        return msgspec.json.decode(line, type=Snapshot)
-    except msgspec.DecodeError:
-        return None
+    found = decode(line, Snapshot)
+    return found if found and is_valid_name(found.name) and is_agent_id(found.agent_id) else None
 
 
 __all__ = [

@@ -1,8 +1,7 @@
 """`start`: the same argv, environment and directory again and, where the type can, the same conversation."""
 
-import msgspec
-
-from mngr.actions.claim import exit_code, isolated
+from mngr.actions.claim import exit_code, exit_without_trace, isolated, not_written
+from mngr.actions.creation_record import verified_spec
 from mngr.actions.filter import Filter
 from mngr.actions.manager import Manager, default_manager
 from mngr.actions.rows import Row, look_at
@@ -12,11 +11,12 @@ from mngr.actions.wake import wake_hosts
 from mngr.agents.protocol import Resumable
 from mngr.errors import MngrError, RefusedError
 from mngr.model import event as kinds
-from mngr.model.agent import Agent, AgentState, Change
+from mngr.model.agent import Agent, AgentSpec, AgentState, Change
 from mngr.model.event import Event
 from mngr.store.paths import HostPaths
-from mngr.store.runfile import RunFile, parse_run_file, run_file_text
+from mngr.store.runfile import NOT_WRITTEN, RunFile, parse_run_file, run_file_text
 from mngr.store.script import append, put, quote, ring
+from mngr.store.untrusted import UnfitError
 from mngr.tmux.server import tmux_sh
 from mngr.tmux.session import launch
 
@@ -41,13 +41,17 @@ def start_row(row: Row, manager: Manager) -> Change:
                 f'"{row.agent.name}" was never finished: {row.agent.why}', hint="mngr gc removes it"
             )
         stop_rows([row], manager=manager)
-    run = _run_file(row, manager)
+    # Of an agent that was not created from here its host's word is enough: it runs there and nowhere else.
+    spec = verified_spec(row, manager) or row.spec
+    run = _run_file(row, spec, manager)
     launched = launch(
         row.host,
-        row.spec,
+        spec,
         before=_before(row, run, manager.time_on(row.host)),
         after=ring(HostPaths(row.host.dir).bell),
     )
+    if not launched.pid and exit_without_trace(row.host, spec, manager) == NOT_WRITTEN:
+        raise not_written(row.host, f'"{row.agent.name}" could not be started', "not even its process id")
     after = look_at(row.host, manager, agent_glob=row.agent.id)[0].agent
     if exit_code(launched) or (launched.exit_json and after.signal):
         raise MngrError(
@@ -63,22 +67,22 @@ def read_run_file(row: Row) -> RunFile:
     paths = HostPaths(row.host.dir).agent(row.agent.id)
     try:
         return parse_run_file(row.host.read(paths.run))
-    except (OSError, msgspec.DecodeError):
+    except (OSError, UnfitError):
         raise MngrError(
             f'the run file of "{row.agent.name}" is missing or unreadable',
             hint=f"make it anew: mngr destroy {row.agent.name}, then mngr create",
         ) from None
 
 
-def _run_file(row: Row, manager: Manager) -> RunFile:
+def _run_file(row: Row, spec: AgentSpec, manager: Manager) -> RunFile:
     """What it ran before; a type with a conversation says how to go on with it."""
     before = read_run_file(row)
-    agent_type = manager.agent_type(row.spec.type)
+    agent_type = manager.agent_type(spec.type)
     if not isinstance(agent_type, Resumable):
         return before
-    agent_type.prepare(row.spec, row.host)
-    command = agent_type.resume_command(row.spec, row.host)
-    return RunFile(before.cwd, isolated(command.argv, row.spec.isolate), {**before.env, **command.env})
+    agent_type.prepare(spec, row.host)
+    command = agent_type.resume_command(spec, row.host)
+    return RunFile(before.cwd, isolated(command.argv, spec.isolate), {**before.env, **command.env})
 
 
 def _before(row: Row, run: RunFile, now: float) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from mngr.actions.manager import Manager, default_manager
-from mngr.actions.rows import Row, look_at
+from mngr.actions.rows import Row, key_of, look_at
 from mngr.actions.targets import resolve_one
 from mngr.errors import MngrError
 from mngr.hosts.protocol import Host
@@ -30,9 +30,9 @@ def stop(
 
 def stop_rows(rows: Sequence[Row], *, grace_s: float = GRACE_S, manager: Manager) -> list[Change]:
     """The same for agents already looked at."""
-    changes: dict[str, Change] = {}
+    changes: dict[tuple[str, ...], Change] = {}
     for host, group in by_host(rows):
-        live = [row for row in group if row.agent.state in _LIVE]
+        live = [row for row in group if _may_live(row)]
         live_ids = {row.agent.id for row in live}
         ended = [row for row in group if row.agent.id not in live_ids and row.evidence.pane]
         if live or ended:
@@ -42,10 +42,10 @@ def stop_rows(rows: Sequence[Row], *, grace_s: float = GRACE_S, manager: Manager
         now = {row.agent.id: row.agent for row in look_at(host, manager, agent_glob=glob)}
         for row in group:
             agent = now.get(row.agent.id, row.agent)
-            changes[agent.id] = Change(agent, changed=agent.id in live_ids)
+            changes[key_of(agent)] = Change(agent, changed=agent.id in live_ids)
             if agent.id in live_ids:
                 manager.hook("after_stop", agent=agent)
-    return [changes[row.agent.id] for row in rows]
+    return [changes[key_of(row.agent)] for row in rows]
 
 
 def by_host(rows: Sequence[Row]) -> list[tuple[Host, list[Row]]]:
@@ -55,6 +55,12 @@ def by_host(rows: Sequence[Row]) -> list[tuple[Host, list[Row]]]:
         key = (row.host.provider, row.host.name)
         groups.setdefault(key, (row.host, []))[1].append(row)
     return list(groups.values())
+
+
+def _may_live(row: Row) -> bool:
+    """Whether there may be something to end: whatever its files say, its process or its pane may say otherwise."""
+    pane = row.evidence.pane
+    return row.agent.state in _LIVE or row.evidence.alive or bool(pane and not pane.dead)
 
 
 def _end(host: Host, live: list[Row], ended: list[Row], grace_s: float, manager: Manager) -> None:
@@ -67,10 +73,15 @@ def _end(host: Host, live: list[Row], ended: list[Row], grace_s: float, manager:
     if live:
         lines.append(end_trees_script(paths, [row.agent.id for row in live], grace_s))
     lines.append(kill_script(paths, sessions))
-    lines += [append(log, Event(now, kinds.STOPPED)) for log in logs]
-    lines += [ring(paths.bell), 'echo "${left-}"']
+    stopped = Event(now, kinds.STOPPED)
+    lines += [f"{append(log, stopped, is_last_whole=True)} || unwritten=yes" for log in logs]
+    lines += [ring(paths.bell), 'echo "${left-}"', 'echo "${unwritten-}"']
     done = host.run(READ_AND_RUN, stdin=encode("\n".join(lines)), timeout_s=grace_s + 60)
-    survivors = done.check("stopping").text.strip()
+    survivors, _, unwritten = done.check("stopping").text.partition("\n")
+    if unwritten.strip():
+        manager.warn(
+            f"could not write to {host.dir} on {host.name} that agents were stopped: is its disk full?"
+        )
     if survivors:
         raise MngrError(
             f"processes {survivors} on {host.name} could not be ended", hint="are they yours to end?"

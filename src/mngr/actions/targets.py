@@ -8,7 +8,7 @@ from msgspec import Struct
 from mngr.actions.filter import Filter
 from mngr.actions.list import Listing, look_and_list
 from mngr.actions.manager import Manager, default_manager
-from mngr.actions.rows import Row
+from mngr.actions.rows import Row, key_of
 from mngr.errors import MngrError, NotFoundError, UnreachableError, UsageError, did_you_mean
 from mngr.model.address import Address
 from mngr.model.agent import Agent
@@ -44,14 +44,14 @@ def resolve(
         is_wanted = None  # said for each name by itself, below
     listing, rows = look_and_list(_narrowed(wanted, names, manager), is_meant=is_wanted, manager=manager)
     if not names:
-        reachable = tuple(rows[agent.id] for agent in listing.agents if agent.id in rows)
+        reachable = tuple(rows[key_of(agent)] for agent in listing.agents if key_of(agent) in rows)
         return Found(reachable, {}, listing.warnings)
-    chosen: dict[str, Row] = {}
+    chosen: dict[tuple[str, ...], Row] = {}
     missing: dict[str, MngrError] = {}
     for name in names:
         try:
             meant = _meant(name, listing, rows, manager)
-            chosen.update({row.agent.id: row for row in meant})
+            chosen.update({key_of(row.agent): row for row in meant})
         except MngrError as error:
             missing[name] = error
     return Found(tuple(chosen.values()), missing, listing.warnings)
@@ -90,7 +90,7 @@ def _narrowed(wanted: Filter, names: Sequence[str], manager: Manager) -> Filter:
     return msgspec.structs.replace(wanted, provider=provider, host=host)
 
 
-def _meant(name: str, listing: Listing, rows: dict[str, Row], manager: Manager) -> list[Row]:
+def _meant(name: str, listing: Listing, rows: dict[tuple[str, ...], Row], manager: Manager) -> list[Row]:
     """The one agent of that name, or all agents of a host that is named alone."""
     address = manager.address(name)
     matches = [agent for agent in listing.agents if is_meant(address, agent)]
@@ -107,9 +107,9 @@ def _meant(name: str, listing: Listing, rows: dict[str, Row], manager: Manager) 
     return [_reachable(matches[0], rows)]
 
 
-def _reachable(agent: Agent, rows: dict[str, Row]) -> Row:
-    if agent.id in rows:
-        return rows[agent.id]
+def _reachable(agent: Agent, rows: dict[tuple[str, ...], Row]) -> Row:
+    if key_of(agent) in rows:
+        return rows[key_of(agent)]
     state = agent.host.state
     hint = f"start it: mngr start {agent.name}" if state == HostState.STOPPED else "see: mngr list --hosts"
     raise UnreachableError(f'"{agent.address}": its host is {state.lower()}', hint=hint)

@@ -91,14 +91,15 @@ def usage_of_rows(
     prices = with_own(manager.config.section("prices"))
     told = list(warnings)
     entries: list[_Entry] = []
-    jobs: list[Callable[[], list[_Entry] | MngrError]] = [
+    jobs: list[Callable[[], list[_Entry | MngrError] | MngrError]] = [
         partial(_entries, host, group, prices, manager) for host, group in by_host(rows)
     ]
     for outcome in in_parallel(jobs):
         if isinstance(outcome, MngrError):
             told.append(outcome.message)
         else:
-            entries += [entry for entry in outcome if entry.at >= since]
+            told += [each.message for each in outcome if isinstance(each, MngrError)]
+            entries += [each for each in outcome if isinstance(each, _Entry) and each.at >= since]
     groups = _grouped(entries, by)
     spent = sorted((_sum(name, group) for name, group in groups.items()), key=_order(by))
     return UsageReport(SCHEMA, by, tuple(spent), _sum("total", entries), shipped_on(), tuple(told))
@@ -111,11 +112,20 @@ def check_way(by: str) -> str:
     raise UsageError(f'usage cannot be grouped by "{by}"', hint=did_you_mean(by, WAYS))
 
 
-def _entries(host: Host, rows: Sequence[Row], prices: Prices, manager: Manager) -> list[_Entry] | MngrError:
+def _entries(
+    host: Host, rows: Sequence[Row], prices: Prices, manager: Manager
+) -> list[_Entry | MngrError] | MngrError:
+    """What the agents of a host used; an error in the place of one whose records cannot be read."""
+    metered, others, failed = list[Row](), list[Row](), list[MngrError]()
+    for row in rows:
+        try:
+            is_metered = isinstance(manager.agent_type(row.spec.type), Metered)
+        except MngrError as error:
+            failed.append(error)
+            continue
+        (metered if is_metered else others).append(row)
     try:
-        metered = [row for row in rows if isinstance(manager.agent_type(row.spec.type), Metered)]
-        others = [row for row in rows if row not in metered and row.spec.type != "command"]
-        return [*_read_metered(host, metered, prices, manager), *_read_others(others, manager)]
+        return [*failed, *_read_metered(host, metered, prices, manager), *_read_others(others, manager)]
     except MngrError as error:
         return error
 
@@ -133,16 +143,24 @@ def _read_metered(host: Host, rows: Sequence[Row], prices: Prices, manager: Mana
     by_id = {row.agent.id: row for row in rows}
     for part in output.split(b"\n" + _MARK)[1:]:
         agent_id, _, records = part.partition(b"\n")
-        row = by_id[agent_id.decode()]
-        agent_type = manager.agent_type(row.spec.type)
+        found = by_id.get(agent_id.decode(errors="replace"))
+        if found is None:
+            continue
+        agent_type = manager.agent_type(found.spec.type)
         assert isinstance(agent_type, Metered)
         for spending in agent_type.read_usage(records):
-            yield _Entry(row.agent, spending.at, total([spending], prices))
+            yield _Entry(found.agent, spending.at, total([spending], prices))
 
 
-def _read_others(rows: Sequence[Row], manager: Manager) -> Iterator[_Entry]:
+def _read_others(rows: Sequence[Row], manager: Manager) -> Iterator[_Entry | MngrError]:
     for row in rows:
-        used = manager.agent_type(row.spec.type).usage(row.spec, row.host)
+        if row.spec.type == "command":
+            continue
+        try:
+            used = manager.agent_type(row.spec.type).usage(row.spec, row.host)
+        except MngrError as error:
+            yield error
+            continue
         if used != Usage():
             yield _Entry(row.agent, row.evidence.folded.last_at or time.time(), used)
 

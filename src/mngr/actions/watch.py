@@ -1,18 +1,20 @@
 """Watching a host: a new look whenever its bell rang, and now and then anyway."""
 
+import re
 import time
 from collections.abc import Iterator
 
 from mngr.actions.bell import Bell
 from mngr.actions.manager import Manager
 from mngr.actions.notify import notify
-from mngr.actions.rows import Row, look_at, rows_from
+from mngr.actions.rows import Row, look_at, rows_from, watchdog_s
 from mngr.hosts.protocol import Host, shares_files
 from mngr.process import wait_until
 from mngr.store.paths import HostPaths
 from mngr.store.probe import long_probe_argv
 
 _TICK_S = 0.1
+_CHECKSUM = re.compile(rb"[0-9]{1,20}-[0-9]{1,20}-?\Z")
 _LOOK_EVERY_S = 2.0
 # A machine elsewhere looks at itself and answers when there is news, at the latest after this.
 _LONG_POLL_S, _ANSWER_S = 15.0, 30.0
@@ -50,8 +52,11 @@ class _Far:
 
     def look(self, at_most_s: float) -> tuple[Row, ...]:
         wait_s = min(_LONG_POLL_S, at_most_s)
-        argv = long_probe_argv(HostPaths(self._host.dir), self._seen, wait_s)
-        done = self._host.run(argv, timeout_s=wait_s + _ANSWER_S)
+        deadline_s = wait_s + _ANSWER_S
+        argv = long_probe_argv(
+            HostPaths(self._host.dir), self._seen, wait_s, ends_after_s=watchdog_s(self._host, deadline_s)
+        )
+        done = self._host.run(argv, timeout_s=deadline_s)
         first, _, rest = done.stdout.partition(b"\n")
-        self._seen = first.decode(errors="replace")
+        self._seen = first.decode() if _CHECKSUM.match(first) else ""
         return rows_from(done._replace(stdout=rest), self._host, self._manager)

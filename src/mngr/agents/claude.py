@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from mngr.agents.protocol import Command
 from mngr.hosts.protocol import Host
@@ -12,6 +13,9 @@ from mngr.model.message import Receipt, Spending, Turn, Usage
 from mngr.store.probe import Evidence
 from mngr.store.state import Phase
 from mngr.tmux.pane import AgentPane
+
+if TYPE_CHECKING:
+    from mngr.model.finding import Finding, LaunchPlan
 
 _COMES_UP_S = 60
 # Its hooks and its title do not change at the same moment.
@@ -77,6 +81,14 @@ class ClaudeType:
         from mngr.agents.claude_session import read_spendings
 
         return read_spendings(output)
+
+    def program(self) -> str:
+        return "claude"
+
+    def login_findings(self, plan: "LaunchPlan") -> "Sequence[Finding]":
+        from mngr.agents.claude_login import login_findings
+
+        return login_findings(plan)
 
 
 def claude_phase(evidence: Evidence, now: float) -> Phase:

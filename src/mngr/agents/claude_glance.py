@@ -12,11 +12,11 @@ from mngr.model.event import (
     SCREEN_UNKNOWN,
     STARTED,
     TURN_ENDED,
-    decode_event,
 )
 from mngr.process import wait_until
 from mngr.store.fold import Folded, fold
 from mngr.store.script import quote
+from mngr.store.untrusted import read_event
 from mngr.tmux.pane import AgentPane
 from mngr.tmux.server import tmux_sh
 
@@ -63,7 +63,7 @@ printf '%s\\n' "$last" "$session"
         return Glance(alive=False)
     last, _, rest = done.stdout.partition(b"\n")
     session, _, screen = rest.partition(b"\n")
-    event = decode_event(last)
+    event = read_event(last)
     return Glance(
         alive=True,
         screen=read_screen(screen.decode(errors="replace")),

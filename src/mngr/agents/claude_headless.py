@@ -1,6 +1,7 @@
 """Claude Code without its screen: messages go in as JSON lines through a pipe, and every character arrives."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from mngr.agents.claude import claude_phase
 from mngr.agents.protocol import Command
@@ -11,6 +12,9 @@ from mngr.store.probe import Evidence
 from mngr.store.script import quote
 from mngr.store.state import Phase
 from mngr.tmux.pane import AgentPane
+
+if TYPE_CHECKING:
+    from mngr.model.finding import Finding, LaunchPlan
 
 _WORDS = ("--print", "--verbose", "--input-format", "stream-json", "--output-format", "stream-json")
 
@@ -74,3 +78,11 @@ class ClaudeHeadlessType:
         from mngr.agents.claude_session import read_spendings
 
         return read_spendings(output)
+
+    def program(self) -> str:
+        return "claude"
+
+    def login_findings(self, plan: "LaunchPlan") -> "Sequence[Finding]":
+        from mngr.agents.claude_login import login_findings
+
+        return login_findings(plan)

@@ -68,7 +68,15 @@ case $1 in
   failure)
     plain error
     now idle
-    say api_error "\"error\":\"$value\""
+    error=$value
+    # The text that it shows for the error, as it is escaped in the JSON; one that is too long is cut to plain words.
+    text=${in#*\"last_assistant_message\":\"}
+    if [ "$text" = "$in" ]; then text=; else
+      text=$(printf '%s\n' "$text" | sed 's/^\([^"\\]*\(\\.[^"\\]*\)*\)".*/\1/')
+      [ "${#text}" -le 500 ] || text=$(printf '%s\n' "$text" | tr -cd 'A-Za-z0-9 .,:;/()_-' | cut -c 1-500)
+      text=",\"message\":\"$text\""
+    fi
+    say api_error "\"error\":\"$error\"$text"
     say turn_ended '"reason":"api_error"' ;;
   status)
     # No hook tells of an interruption; the session file does, and this is run whenever it grew.

@@ -2,7 +2,6 @@
 
 import time
 
-import msgspec
 from msgspec import Struct
 
 from mngr.agents.claude_answer import answer
@@ -13,6 +12,7 @@ from mngr.agents.command import receipt_of
 from mngr.model.event import NEEDS_INPUT, PROMPT_SUBMITTED, RESUMED, SCREEN_UNKNOWN, TURN_ENDED, Event
 from mngr.model.message import Delivery, Receipt
 from mngr.store.script import READ_AND_RUN, append, encode, quote, ring
+from mngr.store.untrusted import decode
 from mngr.tmux.pane import CHANGED, AgentPane, AroundPaste, Pasted, check_size, paste, press
 from mngr.tmux.server import tmux_sh
 
@@ -191,10 +191,8 @@ def _judge(pasted: Pasted, text: str) -> Receipt:
 
 
 def _is_queued(line: bytes, text: str) -> bool:
-    try:
-        return msgspec.json.decode(line, type=_Queued).content in readings(text)
-    except msgspec.DecodeError:
-        return False
+    queued = decode(line, _Queued)
+    return queued is not None and queued.content in readings(text)
 
 
 def _tell_unknown(pane: AgentPane) -> None:

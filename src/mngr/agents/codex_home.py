@@ -1,13 +1,16 @@
 """Codex's home for one agent: its own directory, so that the user's stays as it is, and how the program is started."""
 
+import os
 from collections.abc import Iterator, Sequence
 
 import msgspec
 
 from mngr.agents.codex_hooks import HOOK, hooks
+from mngr.agents.login_file import login_file
 from mngr.errors import UsageError
 from mngr.hosts.protocol import Host
 from mngr.model.agent import AgentSpec
+from mngr.model.finding import ERROR, Finding, LaunchPlan
 from mngr.store.paths import HostPaths
 from mngr.store.script import READ_AND_RUN, encode, put, quote, words
 
@@ -169,6 +172,21 @@ def screen_words(argv: Sequence[str]) -> tuple[str, ...]:
         if name not in _PERMISSION_WORDS and name not in _UNATTENDED:
             kept += (name, value) if value else (name,)
     return tuple(kept)
+
+
+def login_findings(plan: LaunchPlan) -> list[Finding]:
+    """Whether an agent would have a login. With a provider of one's own it cannot be told which variable that needs."""
+    name = "login of codex"
+    if any("model_provider" in word or word == "--oss" for word in plan.argv):
+        return []
+    if plan.source and os.path.isfile(os.path.join(plan.source, ".codex", "config.toml")):
+        return []
+    if plan.env.get("OPENAI_API_KEY"):
+        return [Finding(name, True, ERROR, "OPENAI_API_KEY is given")]
+    if file := login_file(name, "MNGR_CODEX_CREDENTIALS", plan):
+        return [file]
+    fix = "export OPENAI_API_KEY=... and add --env OPENAI_API_KEY (or a login: MNGR_CODEX_CREDENTIALS)"
+    return [Finding(name, False, ERROR, "no key and no login is given to the agents", fix)]
 
 
 def _options(argv: Sequence[str]) -> Iterator[tuple[str, str]]:

@@ -18,19 +18,21 @@ from contextlib import contextmanager
 import msgspec
 from msgspec import Struct
 
-from mngr.agents.protocol import AgentType, Metered, Resumable, Transcribed
+from mngr.agents.protocol import AgentType, Metered, Preflighted, Resumable, Transcribed
 from mngr.errors import RefusedError, UsageError
 from mngr.hosts.protocol import Host
 from mngr.model.agent import AgentSpec, AgentState, WaitingReason
 from mngr.model.event import STARTED, Event
+from mngr.model.finding import LaunchPlan
 from mngr.model.ids import new_agent_id
-from mngr.model.message import MESSAGE_LIMIT, Delivery, Receipt
+from mngr.model.message import MESSAGE_LIMIT, Delivery, Receipt, Spending, Usage
 from mngr.process import wait_until
 from mngr.store.fold import Folded
 from mngr.store.paths import HostPaths
-from mngr.store.probe import Evidence, Pane, probe_argv, read_probe
+from mngr.store.probe import Evidence, probe_argv, read_probe
 from mngr.store.runfile import RunFile, run_file_text
 from mngr.store.script import READ_AND_RUN, append, encode
+from mngr.store.untrusted import Pane
 from mngr.tmux.pane import AgentPane, capture, look
 from mngr.tmux.session import kill_script, launch
 
@@ -157,6 +159,15 @@ class AgentTypeConformance:
         assert command.argv[0]
         assert agent_type.command(spec, host) == command
 
+    def test_it_says_before_a_launch_what_it_lacks(self, agent_type: AgentType) -> None:
+        """With nothing given to it: no request is made, and whatever is missing has a fix."""
+        if not isinstance(agent_type, Preflighted):
+            return
+        assert agent_type.program().strip().isprintable()
+        assert "/" not in agent_type.program()
+        findings = agent_type.login_findings(LaunchPlan())
+        assert all(finding.found and (finding.ok or finding.fix) for finding in findings)
+
     def test_a_living_agent_without_news_has_a_state_and_a_reason(self, agent_type: AgentType) -> None:
         phase = agent_type.phase(_alive(Folded(created=True, started_at=1000.0)), 1010.0)
         assert phase.state in (AgentState.RUNNING, AgentState.WAITING, AgentState.UNKNOWN)
@@ -222,12 +233,12 @@ class AgentTypeConformance:
     def counts_what_it_used(self, agent_type: AgentType, agent: Running) -> None:
         if not isinstance(agent_type, Metered):
             return
-        assert wait_until(lambda: agent_type.usage(agent.spec, agent.host).output_tokens, PATIENCE_S)
-        script = agent_type.usage_script(agent.spec, agent.host.dir)
-        records = agent_type.read_usage(agent.host.run(READ_AND_RUN, stdin=encode(script)).stdout)
-        used = agent_type.usage(agent.spec, agent.host)
-        assert sum(record.output_tokens for record in records) == used.output_tokens
-        assert sum(record.input_tokens for record in records) == used.input_tokens
+        # A program may still be writing down its last turn: what is compared was read while nothing changed.
+        read = wait_until(lambda: _records_and_total(agent_type, agent), PATIENCE_S)
+        assert read, "what it used never came to rest"
+        records, total = read
+        assert sum(record.output_tokens for record in records) == total.output_tokens
+        assert sum(record.input_tokens for record in records) == total.input_tokens
         assert all(record.model and record.at > 0 for record in records)
 
     def goes_on_with_its_conversation(self, agent_type: AgentType, agent: Running) -> None:
@@ -271,6 +282,17 @@ def _is_turn_over(agent_type: AgentType, agent: Running) -> bool:
     found = read_probe(agent.host.run(probe_argv(HostPaths(agent.host.dir), agent.spec.id)).stdout)
     phase = agent_type.phase(found.agents[0], found.now)
     return phase.waiting_reason is WaitingReason.END_OF_TURN
+
+
+def _records_and_total(agent_type: AgentType, agent: Running) -> tuple[Sequence[Spending], Usage] | None:
+    """What each answer cost and what all cost; None while there is nothing, or it changed between the readings."""
+    if not isinstance(agent_type, Metered):
+        return None
+    before = agent_type.usage(agent.spec, agent.host)
+    script = agent_type.usage_script(agent.spec, agent.host.dir)
+    records = agent_type.read_usage(agent.host.run(READ_AND_RUN, stdin=encode(script)).stdout)
+    total = agent_type.usage(agent.spec, agent.host)
+    return (records, total) if total.output_tokens and total == before else None
 
 
 def _refused(agent_type: AgentType, agent: Running, message: bytes) -> bool:

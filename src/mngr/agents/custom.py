@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from mngr import registry
-from mngr.agents.protocol import AgentType, Command, Metered, Resumable, Transcribed
+from mngr.agents.protocol import AgentType, Command, Metered, Preflighted, Resumable, Transcribed
 from mngr.errors import UsageError, did_you_mean
 from mngr.hosts.protocol import Host
 from mngr.model.agent import AgentSpec
@@ -61,6 +61,12 @@ class CustomType:
             metered = parent
             self.usage_script = lambda agent, host_dir: metered.usage_script(self._as_parent(agent), host_dir)
             self.read_usage = metered.read_usage
+        if isinstance(parent, Preflighted):
+            preflighted = parent
+            self.program = preflighted.program
+            self.login_findings = lambda plan: preflighted.login_findings(
+                msgspec.structs.replace(plan, argv=(*words, *plan.argv), env={**plan.env, **env})
+            )
 
     def prepare(self, agent: AgentSpec, host: Host) -> None:
         self._parent.prepare(self._as_parent(agent), host)

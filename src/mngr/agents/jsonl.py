@@ -3,11 +3,14 @@
 from datetime import datetime
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 
 from mngr.hosts.protocol import Host
+from mngr.model.message import Turn, Usage
 from mngr.store.script import quote
+from mngr.store.untrusted import LAST_SECOND, decode, decode_table, read_number
+
+_MOST_TOKENS = 1 << 53
 
 
 class Tail(Struct, frozen=True):
@@ -19,20 +22,17 @@ class Tail(Struct, frozen=True):
 
 def read_tail(host: Host, path: str, limit: int) -> Tail:
     """At most `limit` bytes; nothing when there is no such file."""
-    script = f"wc -c <{quote(path)} && tail -c {limit} {quote(path)} | tr -d '\\000'"
+    file = quote(path)
+    script = f"[ -f {file} ] && wc -c <{file} && tail -c {limit} {file} | tr -d '\\000'"
     size, _, data = host.run(("sh", "-c", script, "mngr-tail")).stdout.partition(b"\n")
     lines = tuple(data.split(b"\n"))
-    left_out = max(0, int(size or 0) - limit)
+    left_out = max(0, (read_number(size.decode(errors="replace").strip(), 1 << 53) or 0) - limit)
     return Tail(lines[1:] if left_out else lines, left_out)
 
 
 def table(line: bytes) -> dict[str, Any]:
     """The object that a line holds; an empty one for anything else."""
-    try:
-        found = msgspec.json.decode(line)
-    except (msgspec.DecodeError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
+    return decode_table(line)
 
 
 def inner(outer: dict[str, Any], name: str) -> dict[str, Any]:
@@ -41,15 +41,30 @@ def inner(outer: dict[str, Any], name: str) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
+def turn_of(line: bytes) -> Turn | None:
+    """A turn as our own stand-in writes it; None for anything else."""
+    turn = decode(line, Turn)
+    return turn if turn and 0 <= turn.at < LAST_SECOND else None
+
+
+def usage_of(data: bytes) -> Usage:
+    """What an agent used so far, as our own stand-in writes it; nothing where that makes no sense."""
+    used = decode(data, Usage) or Usage()
+    counts = (used.input_tokens, used.output_tokens, used.cache_read_tokens, used.cache_write_tokens)
+    is_sane = all(0 <= each < _MOST_TOKENS for each in counts) and 0 <= (used.cost_usd or 0) < _MOST_TOKENS
+    return used if is_sane else Usage()
+
+
 def count(counts: dict[str, Any], name: str) -> int:
     """A number of tokens; 0 for anything that is none."""
     value = counts.get(name)
-    return int(value) if isinstance(value, int | float) and 0 < value < 1 << 53 else 0
+    return int(value) if isinstance(value, int | float) and 0 < value < _MOST_TOKENS else 0
 
 
 def seconds(timestamp: Any) -> float:
     """Seconds since the epoch of a date in words; 0 when it is none."""
     try:
-        return datetime.fromisoformat(str(timestamp)).timestamp()
-    except ValueError:
+        found = datetime.fromisoformat(str(timestamp)).timestamp()
+    except (ValueError, OverflowError, OSError):
         return 0.0
+    return found if 0 <= found < LAST_SECOND else 0.0

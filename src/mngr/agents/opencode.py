@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from mngr.agents.protocol import Command
 from mngr.hosts.protocol import Host
@@ -12,6 +13,9 @@ from mngr.model.message import Receipt, Spending, Turn, Usage
 from mngr.store.probe import Evidence
 from mngr.store.state import Phase
 from mngr.tmux.pane import AgentPane
+
+if TYPE_CHECKING:
+    from mngr.model.finding import Finding, LaunchPlan
 
 TITLES = ("OpenCode", "OC |")
 """How its title begins once its screen is there."""
@@ -78,6 +82,16 @@ class OpenCodeType:
         from mngr.agents.opencode_record import read_spendings
 
         return read_spendings(output)
+
+    def program(self) -> str:
+        return "opencode"
+
+    def login_findings(self, plan: "LaunchPlan") -> "Sequence[Finding]":
+        """Of a key nothing can be told: its providers are many, and some need none."""
+        from mngr.agents.login_file import login_file
+
+        found = login_file("login of opencode", "MNGR_OPENCODE_CREDENTIALS", plan)
+        return (found,) if found else ()
 
 
 def opencode_phase(evidence: Evidence, now: float) -> Phase:

@@ -121,7 +121,7 @@ class Watch {
     if (this.helpers.has(sessionID)) return
     if (error?.name === ABORTED) return this.interrupted(sessionID)
     const text = String(error?.data?.message ?? error?.name).split("\n")[0].slice(0, 300)
-    say("api_error", { error: text })
+    say("api_error", { error: text, status: error?.data?.statusCode })
     this.broken(sessionID, "api_error", `failed: ${text}`)
     // That of a busy one may be about the turn that it is in.
     if (this.expected.session === sessionID && !this.expected.isBusy) this.expected.settle({ error: text })

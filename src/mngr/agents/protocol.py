@@ -1,7 +1,7 @@
 """The seam `AgentType` and its optional powers."""
 
 from collections.abc import Iterable, Sequence
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from msgspec import Struct
 
@@ -11,6 +11,9 @@ from mngr.model.message import Receipt, Spending, Turn, Usage
 from mngr.store.probe import Evidence
 from mngr.store.state import Phase
 from mngr.tmux.pane import AgentPane
+
+if TYPE_CHECKING:  # `list` needs neither
+    from mngr.model.finding import Finding, LaunchPlan
 
 
 class Command(Struct, frozen=True):
@@ -67,3 +70,19 @@ class Metered(Protocol):
 
     def usage_script(self, agent: AgentSpec, host_dir: str) -> str: ...
     def read_usage(self, output: bytes) -> Sequence[Spending]: ...
+
+
+@runtime_checkable
+class Preflighted(Protocol):
+    """A type that can say, before anything is launched, what its agents would lack."""
+
+    def program(self) -> str:
+        """The program that has to be on the PATH of the host."""
+        ...
+
+    def login_findings(self, plan: "LaunchPlan") -> "Sequence[Finding]":
+        """Whether agents would have a login, and whether it is accepted if that can be asked within seconds.
+
+        No finding means that it cannot be told. Values of variables are never in a finding.
+        """
+        ...

@@ -12,17 +12,19 @@ from collections.abc import Iterator
 import msgspec
 
 from mngr.agents.command import receipt_of
+from mngr.agents.jsonl import read_tail, turn_of, usage_of
 from mngr.agents.protocol import Command
 from mngr.errors import UsageError
 from mngr.hosts.protocol import Host, shares_files
 from mngr.model.agent import AgentSpec, AgentState, WaitingReason
-from mngr.model.event import NEEDS_INPUT, PROMPT_SUBMITTED, STARTED, TURN_ENDED, decode_event
+from mngr.model.event import NEEDS_INPUT, PROMPT_SUBMITTED, STARTED, TURN_ENDED
 from mngr.model.message import Delivery, Receipt, Turn, Usage
 from mngr.process import wait_until
 from mngr.store.paths import AgentPaths, HostPaths
 from mngr.store.probe import Evidence
 from mngr.store.script import quote
 from mngr.store.state import Phase
+from mngr.store.untrusted import read_event
 from mngr.tmux.pane import AgentPane, AroundPaste, Look, Pasted, check_size, look, paste
 from mngr.tmux.server import tmux_sh
 
@@ -33,6 +35,7 @@ _PROGRAM = os.path.join(os.path.dirname(__file__), "scripted_program.py")
 _READY_TITLE = "mngr-scripted"
 _READY_S = 60
 _EVIDENCE_S = 4
+_TRANSCRIPT_LIMIT, _USAGE_LIMIT = 8 << 20, 64 << 10
 _WAITING = {
     "end_of_turn": WaitingReason.END_OF_TURN,
     "permission": WaitingReason.PERMISSION,
@@ -86,21 +89,12 @@ class ScriptedType:
         return _judge(pasted, digest) if pasted.taken else receipt_of(pasted)
 
     def usage(self, agent: AgentSpec, host: Host) -> Usage:
-        try:
-            return msgspec.json.decode(host.read(f"{_own(agent, host).dir}/usage.json"), type=Usage)
-        except (FileNotFoundError, msgspec.DecodeError):
-            return Usage()
+        tail = read_tail(host, f"{_own(agent, host).dir}/usage.json", _USAGE_LIMIT)
+        return usage_of(b"\n".join(tail.lines))
 
     def transcript(self, agent: AgentSpec, host: Host) -> Iterator[Turn]:
-        try:
-            lines = host.read(f"{_own(agent, host).dir}/conversation.jsonl").split(b"\n")
-        except FileNotFoundError:
-            return
-        for line in lines:
-            try:
-                yield msgspec.json.decode(line, type=Turn)
-            except msgspec.DecodeError:
-                continue
+        tail = read_tail(host, f"{_own(agent, host).dir}/conversation.jsonl", _TRANSCRIPT_LIMIT)
+        yield from filter(None, map(turn_of, tail.lines))
 
     def resume_command(self, agent: AgentSpec, host: Host) -> Command:
         """The same: the program itself goes on after its last finished step."""
@@ -170,8 +164,8 @@ grep -E '"kind":"({kinds})"' {log} | tail -n 1 | sed 's/^/last /'
 
 def _judge(pasted: Pasted, digest: str) -> Receipt:
     told = [line.partition(b" ")[::2] for line in pasted.output.split(b"\n")]
-    kinds = {event.kind for tag, text in told if tag == b"said" and (event := decode_event(text))}
-    last = next((decode_event(text) for tag, text in told if tag == b"last"), None)
+    kinds = {event.kind for tag, text in told if tag == b"said" and (event := read_event(text))}
+    last = next((read_event(text) for tag, text in told if tag == b"last"), None)
     now = time.time()
     if PROMPT_SUBMITTED in kinds:
         return Receipt(Delivery.DELIVERED, f"it took the message {digest[:12]}", now)

@@ -44,6 +44,10 @@ VERBS: dict[str, tuple[tuple[type, ...], tuple[str, ...]]] = {
     "permission": ((str,), ()),
     "wait_message": ((bool,), ()),  # waits for a message without saying so
     "end_turn": ((bool,), ()),  # says that its turn is over, then waits for a message
+    "api_error": (
+        (str,),
+        ("message",),
+    ),  # the same after an error of the model: "billing_error", "rate_limit", …
     "result": ((dict,), ()),
     "write_outbox": ((str,), ("text",)),
     "exit": ((int,), ()),
@@ -121,7 +125,7 @@ def wrong_beside(step: dict[str, Any]) -> str:
     texts = [step.get("text", ""), step.get("append", ""), *(pair if isinstance(pair, list) else [None])]
     if len(texts) != 4 or not all(isinstance(text, str) for text in texts):
         return "text and append are texts, replace is [old, new]"
-    return ""
+    return "" if isinstance(step.get("message", ""), str) else "message is a text"
 
 
 class Inbox:
@@ -386,6 +390,13 @@ class Player:
 
     def _end_turn(self, _op: Op) -> None:
         self._records.event("turn_ended")
+        self._take()
+
+    def _api_error(self, op: Op) -> None:
+        text = self._fill(op.step.get("message", ""))
+        self._screen.show("!", text or op.step["api_error"], 31)
+        self._records.event("api_error", error=op.step["api_error"], message=text)
+        self._records.event("turn_ended", reason="api_error")
         self._take()
 
     def _result(self, op: Op) -> None:

@@ -1,5 +1,6 @@
 """`mngr capture`."""
 
+import re
 import sys
 
 import click
@@ -11,13 +12,18 @@ from mngr.cli.call import Call
 from mngr.cli.follow import follow_screen
 from mngr.cli.options import Chosen, jobs_option, with_targets
 from mngr.cli.outcome import report
-from mngr.cli.render import put
-from mngr.cli.screen import visible, visible_lines
+from mngr.cli.reader import while_read
+from mngr.cli.render import put, put_bytes, put_styled
 from mngr.cli.stdin import Item
 from mngr.cli.targets import do_each
 from mngr.cli.verb import verb
 from mngr.errors import ExitCode, UsageError
 from mngr.model.agent import Agent
+from mngr_lib.safe_text import one_line, safe_lines
+
+# tmux also prints links and changes of the character set; neither is a color.
+_COLOR = re.compile(r"(\x1b\[[0-9;:]*m)")
+_LINK = re.compile(r"\x1b\]8;[^\x1b\x07]*(?:\x1b\\|\x07)|[\x0e\x0f]")
 
 
 class Captured(Struct, frozen=True):
@@ -38,7 +44,7 @@ class Captured(Struct, frozen=True):
 )
 @with_targets
 @click.option("--full", is_flag=True, help="The whole history, not only the screen.")
-@click.option("--ansi", is_flag=True, help="With colours, as escape sequences.")
+@click.option("--ansi", is_flag=True, help="With colors, as escape sequences; all others are made visible.")
 @click.option("--follow", is_flag=True, help="Go on with new lines until the agent ends.")
 @click.option(
     "--cast", "wants_cast", is_flag=True, help="The recording as an asciicast (needs create --record)."
@@ -52,17 +58,36 @@ def command(
     if (follow or wants_cast) and not chosen.is_one:
         raise UsageError("--follow and --cast go with one agent", hint="name one")
     if wants_cast:
-        sys.stdout.buffer.write(cast(chosen.names[0], manager=call.manager))
+        _put_cast(cast(chosen.names[0], manager=call.manager))
         return ExitCode.DONE
     if follow:
-        return follow_screen(call, chosen.names[0])
+        with while_read():
+            return follow_screen(call, chosen.names[0])
 
     def work(_: Item, row: Row) -> Captured:
         return Captured(row.agent, capture(row.agent, full=full, ansi=ansi, manager=call.manager))
 
     def told(captured: Captured) -> str:
         if not chosen.is_one:
-            put(f"==> {visible(captured.agent.name)} <==", sys.stderr)
-        return captured.screen.rstrip("\n") if ansi else visible_lines(captured.screen.rstrip("\n"))
+            put(f"==> {one_line(captured.agent.name)} <==", sys.stderr)
+        screen = captured.screen.rstrip("\n")
+        if not ansi:
+            return screen
+        put_styled(only_colors(screen))
+        return ""
 
     return report(call, chosen, do_each(call, chosen, work, jobs), told)
+
+
+def only_colors(text: str) -> str:
+    """The text with the escape sequences that set colors and styles as they are, and everything else made safe."""
+    pieces = _COLOR.split(_LINK.sub("", text))
+    return "".join(piece if index % 2 else safe_lines(piece) for index, piece in enumerate(pieces))
+
+
+def _put_cast(recording: bytes) -> None:
+    """The file as it is, unless a person would look at it."""
+    if sys.stdout.isatty():
+        put(recording.decode(errors="replace").rstrip("\n"))
+    else:
+        put_bytes(recording)

@@ -14,11 +14,11 @@ from mngr.cli.changes import change_text
 from mngr.cli.confirm import confirm
 from mngr.cli.options import Chosen, dry_run_option, duration, with_filters, yes_option
 from mngr.cli.outcome import report
-from mngr.cli.screen import visible
 from mngr.cli.targets import changes_of, do_together
 from mngr.cli.verb import verb
 from mngr.errors import MngrError, UsageError
 from mngr.model.agent import Change
+from mngr_lib.safe_text import one_line
 
 
 @verb(
@@ -79,7 +79,7 @@ def command(
 
     def told(change: Change) -> str:
         return (
-            f"Would {doing} {visible(change.agent.name)}" if dry_run else change_text(_WORDS[doing], change)
+            f"Would {doing} {one_line(change.agent.name)}" if dry_run else change_text(_WORDS[doing], change)
         )
 
     outcomes = do_together(call, chosen, act) if agents else iter(())

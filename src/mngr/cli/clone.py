@@ -10,6 +10,7 @@ from mngr.cli.options import dry_run_option
 from mngr.cli.verb import verb
 from mngr.errors import ExitCode
 from mngr.model.agent import Change
+from mngr_lib.safe_text import one_line
 
 
 @verb(
@@ -30,7 +31,9 @@ def command(call: Call, *, agent: str, address: str, dry_run: bool) -> int:
         found = resolve_one(call.manager, agent).agent
         call.manager.address(address)
         change = Change(found, changed=False, notes=(f"would be cloned as {address or 'a name of its own'}",))
-        call.output.one(change, lambda: f"Would clone {found.name} as {address or 'a name of its own'}")
+        call.output.one(
+            change, lambda: one_line(f"Would clone {found.name} as {address or 'a name of its own'}")
+        )
         return ExitCode.DONE
     change = clone(agent, address, manager=call.manager)
     call.output.one(change, lambda: created_text(change))

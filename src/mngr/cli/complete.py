@@ -1,7 +1,6 @@
 """`mngr __complete WORDS…`: candidates for the last word, without click and without starting a process."""
 
 import os
-import sys
 
 from mngr.cli.shipped import read_shipped
 
@@ -9,15 +8,12 @@ from mngr.cli.shipped import read_shipped
 _AGENT_OPTIONS = ("--from",)
 
 
-def print_candidates(words: list[str]) -> int:
+def completed(words: list[str]) -> str:
     """One candidate a line, for the shell to filter and show."""
     try:
-        found = candidates(words, os.environ)
-        sys.stdout.write("".join(f"{word}\n" for word in found))
-        sys.stdout.flush()
+        return "".join(f"{word}\n" for word in candidates(words, os.environ))
     except (OSError, ValueError):
-        pass  # a shell in the middle of completing must see nothing
-    return 0
+        return ""  # a shell in the middle of completing must see nothing
 
 
 def candidates(words: list[str], env: "os._Environ[str] | dict[str, str]") -> list[str]:

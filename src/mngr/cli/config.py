@@ -10,16 +10,19 @@ from msgspec import Struct
 
 from mngr.cli.call import Call
 from mngr.cli.editor import edit_file
-from mngr.cli.screen import columns, visible
+from mngr.cli.screen import columns
 from mngr.cli.table import align
 from mngr.cli.verb import VerbGroup, verb
 from mngr.config.edit import Edited, file_for, set_value, unset_value
-from mngr.config.layers import Said
+from mngr.config.keys import parse_key
+from mngr.config.layers import Said, check_section_keys
 from mngr.config.locate import Places, find_places
+from mngr.config.schema import with_sections
 from mngr.config.toml import format_value
 from mngr.config.trust import TrustedFile, trust
 from mngr.errors import ExitCode, MngrError
-from mngr.registry import COMMANDS, entries
+from mngr.registry import COMMANDS, entries, section_keys
+from mngr_lib.safe_text import one_line
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -60,7 +63,7 @@ def list_command(call: Call) -> int:
 
     def human() -> str:
         return "\n".join(
-            visible(f"{one.key} = {format_value(one.value)}  # {one.source}") for one in settings
+            one_line(f"{one.key} = {format_value(one.value)}  # {one.source}") for one in settings
         )
 
     call.output.many(list(settings), human)
@@ -77,7 +80,7 @@ def get_command(call: Call, *, key: str) -> int:
     call.output.check(Setting)
     call.output.one(
         Setting(key, value, call.manager.config.source(key)),
-        lambda: visible(value if isinstance(value, str) else format_value(value)),
+        lambda: one_line(value if isinstance(value, str) else format_value(value)),
     )
     return ExitCode.DONE
 
@@ -95,7 +98,10 @@ def set_command(call: Call, *, key: str, value: str, scope: str | None) -> int:
 
     The rest of the file stays as it is, comments too.
     """
-    _tell(call, set_value(_places(), scope or "user", key, value, tuple(entries(COMMANDS))), "Set")
+    section = parse_key(key)[0]
+    keys = section_keys(section)
+    schema = with_sections(tuple(entries(COMMANDS)), {} if keys is None else {section: keys})
+    _tell(call, set_value(_places(), scope or "user", key, value, schema), "Set")
     return ExitCode.DONE
 
 
@@ -120,7 +126,10 @@ def edit_command(call: Call, *, scope: str | None) -> int:
     os.makedirs(os.path.dirname(path), mode=0o777 if scope in ("project", "local") else 0o700, exist_ok=True)
     edit_file(path)
     loaded = call.manager.config
-    call.output.note(f"{visible(path)} is fine: {len(loaded.items())} settings in effect")
+    for section in entries(COMMANDS):
+        if loaded.section(section) and (keys := section_keys(section)) is not None:
+            check_section_keys(loaded, section, keys)
+    call.output.note(f"{one_line(path)} is fine: {len(loaded.items())} settings in effect")
     return ExitCode.DONE
 
 
@@ -133,7 +142,7 @@ def path_command(call: Call, *, scope: str | None, all: bool) -> int:
     paths = places.files if all else (file_for(places, scope or "user"),)
     call.output.check(ConfigFile)
     files = [ConfigFile(path, os.path.exists(path)) for path in paths]
-    call.output.many(list(files), lambda: "\n".join(visible(path) for path in paths))
+    call.output.many(list(files), lambda: "\n".join(one_line(path) for path in paths))
     return ExitCode.DONE
 
 
@@ -146,8 +155,8 @@ def explain_command(call: Call, *, key: str) -> int:
 
     def human() -> str:
         if not said:
-            return f"{visible(key)} is not set anywhere"
-        rows = [[visible(one.source), visible(format_value(one.value)), one.standing] for one in said]
+            return f"{one_line(key)} is not set anywhere"
+        rows = [[one.source, format_value(one.value), one.standing] for one in said]
         return align([["SOURCE", "VALUE", "STANDING"], *rows], columns())
 
     call.output.many([msgspec.to_builtins(one) for one in said], human)
@@ -167,11 +176,11 @@ def trust_command(call: Call) -> int:
 
     def human() -> str:
         if not result.files:
-            return f"{visible(result.root)} has no config to trust"
+            return f"{one_line(result.root)} has no config to trust"
         lines = []
         for file in result.files:
-            lines.append(f"{'Trusted' if file.changed else 'Trusted already:'} {visible(file.path)}")
-            lines += [f"  {visible(key)}" for key in file.keys]
+            lines.append(f"{'Trusted' if file.changed else 'Trusted already:'} {one_line(file.path)}")
+            lines += [f"  {one_line(key)}" for key in file.keys]
         return "\n".join(lines)
 
     call.output.many(list(result.files), human)
@@ -185,7 +194,7 @@ def _places() -> Places:
 def _tell(call: Call, edited: Edited, done: str) -> None:
     def human() -> str:
         return (
-            f"{done} {visible(edited.key)} in {visible(edited.path)}"
+            f"{done} {one_line(edited.key)} in {one_line(edited.path)}"
             if edited.changed
             else "Nothing to change"
         )

@@ -2,8 +2,9 @@
 
 import sys
 
-from mngr.cli.screen import is_interactive, visible
+from mngr.cli.screen import is_interactive
 from mngr.errors import RefusedError
+from mngr_lib.safe_text import one_line
 
 
 def confirm(question: str, *, yes: bool) -> None:
@@ -19,6 +20,6 @@ def confirm(question: str, *, yes: bool) -> None:
 def ask(prompt: str) -> str:
     """One line from the terminal; the prompt is on stderr, so that stdout stays the result's."""
     sys.stdout.flush()
-    sys.stderr.write(visible(prompt))
+    sys.stderr.write(one_line(prompt))
     sys.stderr.flush()
     return sys.stdin.readline().strip()

@@ -12,12 +12,14 @@ from mngr.actions.targets import resolve_one
 from mngr.cli.call import Call
 from mngr.cli.confirm import ask
 from mngr.cli.options import connect_command_option
-from mngr.cli.screen import columns, is_interactive, visible, wants_colour
+from mngr.cli.render import put_styled
+from mngr.cli.screen import columns, is_interactive, wants_colour
 from mngr.cli.table import agents_table
 from mngr.cli.verb import verb
 from mngr.errors import NotFoundError, RefusedError, UsageError
 from mngr.model.agent import Agent, AgentState
 from mngr.process import replace_ourselves, run_in_terminal
+from mngr_lib.safe_text import one_line
 
 _ENDED = (AgentState.STOPPED, AgentState.DONE)
 
@@ -86,7 +88,7 @@ def _pick(call: Call) -> str:
         raise NotFoundError("no agent runs", hint="mngr create NAME -- PROGRAM; mngr list shows stopped ones")
     if len(agents) == 1:
         return agents[0].id
-    sys.stderr.write(_menu(agents) + "\n")
+    put_styled(_menu(agents), sys.stderr)
     return chosen_from(agents, ask("Number or name: "))
 
 
@@ -103,4 +105,4 @@ def chosen_from(agents: list[Agent], answer: str) -> str:
         return agents[int(answer) - 1].id
     if not answer:
         raise UsageError("nothing chosen")
-    return visible(answer)
+    return one_line(answer)

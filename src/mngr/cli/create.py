@@ -17,12 +17,12 @@ from mngr.cli.editor import message_text
 from mngr.cli.options import connect_command_option, dry_run_option, jobs_option
 from mngr.cli.outcome import Outcome
 from mngr.cli.render import JSON
-from mngr.cli.screen import visible
 from mngr.cli.stdin import Item
 from mngr.cli.table import state_text
 from mngr.cli.verb import verb
 from mngr.errors import ExitCode, UsageError
 from mngr.model.agent import Change
+from mngr_lib.safe_text import one_line
 
 _HOW = ("connect", "foreground", "connect_command", "jobs", "max_running", "dry_run")
 
@@ -50,7 +50,9 @@ _HOW = ("connect", "foreground", "connect_command", "jobs", "max_running", "dry_
     help="Attach afterwards. Default: only on a terminal, or with a connect command.",
 )
 @click.option(
-    "--foreground", is_flag=True, help="Show its terminal's lines until it ends; its exit code is ours."
+    "--foreground",
+    is_flag=True,
+    help="Show its terminal's lines until it ends, and record it; its exit code is ours.",
 )
 @connect_command_option
 @with_create_options
@@ -135,9 +137,11 @@ def _make(call: Call, spec: CreateSpec) -> Change:
 
 def created_text(change: Change) -> str:
     agent = change.agent
-    branch = f" on branch {visible(agent.branch)}" if agent.branch else ""
+    branch = f" on branch {one_line(agent.branch)}" if agent.branch else ""
     done = "Created" if change.changed else "Reused"
-    return with_notes(f"{done} {visible(agent.address)} ({visible(state_text(agent))}){branch}", change.notes)
+    return with_notes(
+        f"{done} {one_line(agent.address)} ({one_line(state_text(agent))}){branch}", change.notes
+    )
 
 
 def _connects(call: Call, wanted: bool | None, command: str) -> bool:
@@ -173,7 +177,7 @@ def _say_plan(call: Call, spec: CreateSpec) -> int:
     def human() -> str:
         what = " ".join(plan.spec.args) or plan.agent_type.name
         line = f"Would create {said['name']} on {said['host']}: {what} ({plan.transfer} of {said['source']})"
-        return with_notes(visible(line), plan.tell())
+        return with_notes(one_line(line), plan.tell())
 
     call.output.one(said, human)
     return ExitCode.DONE

@@ -12,7 +12,7 @@ from mngr.cli.call import Call
 from mngr.cli.create_options import FIELDS, spec_from_line, split_line, with_template
 from mngr.cli.options import Chosen
 from mngr.cli.outcome import Outcome, report
-from mngr.cli.stdin import Item, read_batches, read_item
+from mngr.cli.stdin import Item, read_items
 from mngr.cli.targets import failed_before
 from mngr.errors import MngrError, UsageError
 from mngr.model.agent import Change
@@ -61,9 +61,8 @@ def _plan_all(call: Call, defaults: CreateSpec) -> Iterator[Outcome]:
 
 
 def _read(call: Call, defaults: CreateSpec) -> Iterator[tuple[Item, Outcome | tuple[Item, CreateSpec]]]:
-    for lines in read_batches():
-        for line in lines:
-            item = read_item(line)
+    for items in read_items():
+        for item in items:
             yield item, _understood(call, item, defaults)
 
 

@@ -1,8 +1,10 @@
 """`mngr destroy`."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
+import click
 import msgspec
 
 from mngr.actions.destroy import destroy_rows, drop_lost
@@ -34,12 +36,18 @@ from mngr.model.agent import Agent, Change
     """,
 )
 @with_targets
+@click.option(
+    "--discard-unreadable",
+    is_flag=True,
+    help="Also where commits cannot be read or brought home: they are lost.",
+)
 @yes_option
 @dry_run_option
-def command(call: Call, chosen: Chosen, *, yes: bool, dry_run: bool) -> int:
+def command(call: Call, chosen: Chosen, *, discard_unreadable: bool, yes: bool, dry_run: bool) -> int:
     """Remove agents: processes, session, working copy, branch and state; exactly their own things.
 
-    A branch with commits that are nowhere else is kept, and said so. Asks first on a terminal;
+    A branch with commits that are nowhere else is kept, and said so. An agent whose commits cannot be read, because its
+    repository is damaged, stays until --discard-unreadable lets them go. Asks first on a terminal;
     elsewhere it needs --yes. @HOST.PROVIDER also removes the host, with everything on it; a machine that
     ssh reaches is only let go of. A stopped host is started to remove an agent from it.
     """
@@ -47,14 +55,16 @@ def command(call: Call, chosen: Chosen, *, yes: bool, dry_run: bool) -> int:
     if dry_run:
         return would(call, chosen, "destroy")
 
+    destroying = partial(destroy_rows, discard_unreadable=discard_unreadable, manager=call.manager)
+
     def work(rows: list[Row]) -> Iterator[tuple[Row, Any]]:
         names = ", ".join(row.agent.name for row in rows)
         confirm(f"destroy {names}?", yes=yes)
-        yield from changes_of(lambda some: destroy_rows(some, manager=call.manager), rows)
+        yield from changes_of(destroying, rows)
 
     def destroy_whole(host: str) -> list[Change | MngrError]:
         confirm(f"destroy {host} with all that is on it?", yes=yes)
-        return destroy_host(host, manager=call.manager)
+        return destroy_host(host, discard_unreadable=discard_unreadable, manager=call.manager)
 
     def destroy_agents(rest: Chosen) -> Iterator[Outcome]:
         if not rest.from_stdin and not rest.is_nobody:

@@ -1,10 +1,11 @@
 """`mngr doctor`."""
 
-from mngr.actions.doctor import Finding, examine
+from mngr.actions.doctor import examine
 from mngr.cli.call import Call
-from mngr.cli.screen import visible
 from mngr.cli.verb import verb
 from mngr.errors import ExitCode
+from mngr.model.finding import Finding
+from mngr_lib.safe_text import one_line
 
 _MARKS = {"error": "missing", "warning": "warning"}
 
@@ -29,5 +30,5 @@ def command(call: Call) -> int:
 
 def finding_text(finding: Finding) -> str:
     mark = "ok" if finding.ok else _MARKS.get(finding.severity, "note")
-    line = f"{mark:<9}{visible(finding.name)}: {visible(finding.found)}"
-    return line if finding.ok or not finding.fix else f"{line}\n         fix: {visible(finding.fix)}"
+    line = f"{mark:<9}{one_line(finding.name)}: {one_line(finding.found)}"
+    return line if finding.ok or not finding.fix else f"{line}\n         fix: {one_line(finding.fix)}"

@@ -3,9 +3,9 @@
 from mngr.cli.call import Call
 from mngr.cli.options import Chosen
 from mngr.cli.outcome import Outcome, report
-from mngr.cli.screen import visible
 from mngr.cli.targets import find
 from mngr.model.agent import Change
+from mngr_lib.safe_text import one_line
 
 
 def would(call: Call, chosen: Chosen, doing: str) -> int:
@@ -20,4 +20,4 @@ def would(call: Call, chosen: Chosen, doing: str) -> int:
             ] + missing
         return done
 
-    return report(call, chosen, outcomes(), lambda change: f"Would {doing} {visible(change.agent.name)}")
+    return report(call, chosen, outcomes(), lambda change: f"Would {doing} {one_line(change.agent.name)}")

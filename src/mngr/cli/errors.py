@@ -4,16 +4,20 @@ import errno
 import os
 import signal
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
 import click
 
-from mngr.cli.render import show_error
+from mngr.cli.render import discard, show_error
 from mngr.errors import ExitCode, MngrError, UsageError, did_you_mean
+from mngr_lib.safe_text import OutputError, SafeStream
 
 _SIGPIPE_CODE = 128 + 13
+_reader_is_gone = threading.Event()
 _OS_HINTS = {
     errno.ENOSPC: "the disk is full: free some space and try again; mngr gc removes what nobody owns",
     errno.EACCES: "look at the permissions of that path",
@@ -27,12 +31,34 @@ _OS_HINTS = {
 def guarded(work: Callable[[], Any], *, debug: bool) -> int:
     """Runs a command and turns everything that can leave it into an exit code."""
     _end_orderly_on_signals()
-    _write_anything()
+    with safe_output():
+        code = _code_of(work, debug)
+        try:
+            sys.stdout.flush()
+        except OSError as error:
+            return _report_unwritten(error)
+        return code
+
+
+@contextmanager
+def safe_output() -> Iterator[None]:
+    """Makes all text on stdout and stderr safe for a terminal, whoever prints it, as long as this lasts."""
+    before = sys.stdout, sys.stderr
+    for stream in before:
+        if hasattr(stream, "reconfigure"):  # a name that the terminal's encoding lacks must not end a command
+            stream.reconfigure(errors="backslashreplace")
+    sys.stdout, sys.stderr = (SafeStream(stream) for stream in before)
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = before
+
+
+def _code_of(work: Callable[[], Any], debug: bool) -> int:
     try:
         code = work()
-        sys.stdout.flush()
-    except BrokenPipeError:
-        return _leave_quietly()
+    except (BrokenPipeError, OutputError) as error:
+        return _report_unwritten(error)
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED
     except MngrError as error:
@@ -51,28 +77,35 @@ def guarded(work: Callable[[], Any], *, debug: bool) -> int:
 
 
 def _end_orderly_on_signals() -> None:
+    """TERM and HUP end a command as Ctrl-C does, with their own exit code."""
+
     def end(number: int, _: FrameType | None) -> None:
         signal.signal(number, signal.SIG_IGN)
-        raise SystemExit(128 + number)
+        raise SystemExit(_leave_quietly() if _reader_is_gone.is_set() else 128 + number)
 
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) == signal.SIG_DFL:
             signal.signal(number, end)
 
 
-def _write_anything() -> None:
-    """A name that the terminal's encoding lacks must not end a command."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
+def end_for_want_of_a_reader() -> None:
+    """Called by another thread: ends the command as TERM does, and its exit code is that of a broken pipe."""
+    main = threading.main_thread().ident
+    if callable(signal.getsignal(signal.SIGTERM)) and main is not None:
+        _reader_is_gone.set()
+        signal.pthread_kill(main, signal.SIGTERM)
 
 
 def _report(error: MngrError) -> int:
-    try:
-        show_error(error)
-    except BrokenPipeError:
-        _leave_quietly()
+    show_error(error)
     return error.exit_code
+
+
+def _report_unwritten(error: OSError) -> int:
+    if isinstance(error, BrokenPipeError):
+        return _leave_quietly()
+    discard(1)
+    return _report(MngrError(f"cannot write the output: {error.strerror}"))
 
 
 def _report_os(error: OSError, debug: bool) -> int:
@@ -96,10 +129,9 @@ def _print_traceback() -> None:
 
 
 def _leave_quietly() -> int:
-    """The reader is gone: nothing more can be said, and Python must not try at exit."""
-    null = os.open(os.devnull, os.O_WRONLY)
+    """The exit code for a reader that is gone; nothing more is written, by Python neither."""
     for number in (1, 2):
-        os.dup2(null, number)
+        discard(number)
     return _SIGPIPE_CODE
 
 

@@ -12,14 +12,15 @@ from mngr.actions.rows import Row
 from mngr.cli.call import Call
 from mngr.cli.options import Chosen, jobs_option, with_targets
 from mngr.cli.outcome import report
+from mngr.cli.reader import while_read
 from mngr.cli.render import put
-from mngr.cli.screen import visible
 from mngr.cli.stdin import Item
 from mngr.cli.targets import do_each
 from mngr.cli.verb import verb
 from mngr.errors import ExitCode, UsageError
 from mngr.model.agent import Agent
 from mngr.model.event import Event
+from mngr_lib.safe_text import one_line
 
 
 class History(Struct, frozen=True):
@@ -56,7 +57,7 @@ def command(call: Call, chosen: Chosen, *, wants_more: bool, jobs: int) -> int:
 
     def told(history: History) -> str:
         return "\n".join(
-            [f"{visible(history.agent.name)}:", *(f"  {event_text(event)}" for event in history.events)]
+            [f"{one_line(history.agent.name)}:", *(f"  {event_text(event)}" for event in history.events)]
         )
 
     return report(call, chosen, do_each(call, chosen, work, jobs), told)
@@ -66,7 +67,7 @@ def event_text(event: Event) -> str:
     """Time, kind, and what there is to say."""
     at = datetime.fromtimestamp(event.at).isoformat(sep=" ", timespec="milliseconds")
     data = "  " + msgspec.json.encode(event.data).decode() if event.data else ""
-    return visible(f"{at}  {event.kind}{data}")
+    return one_line(f"{at}  {event.kind}{data}")
 
 
 def _print_one(call: Call, name: str, wants_more: bool) -> int:
@@ -76,9 +77,10 @@ def _print_one(call: Call, name: str, wants_more: bool) -> int:
     found: Iterable[Event] = (
         follow(name, manager=call.manager) if wants_more else events(name, manager=call.manager)
     )
-    for event in found:
-        if call.output.is_human:
-            put(event_text(event))
-        else:
-            call.output.line(event)
+    with while_read():
+        for event in found:
+            if call.output.is_human:
+                put(event_text(event))
+            else:
+                call.output.line(event)
     return ExitCode.DONE

@@ -1,26 +1,25 @@
 """`mngr exec`."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import click
 from msgspec import Struct
 
-from mngr.actions.exec import exec_row
+from mngr.actions.exec import Running, exec_row
 from mngr.actions.filter import Filter
 from mngr.actions.rows import Row
 from mngr.cli.call import Call
 from mngr.cli.options import Chosen, all_option, jobs_option, timeout_option, with_filters
 from mngr.cli.outcome import Outcome, report
-from mngr.cli.render import put
-from mngr.cli.screen import visible
+from mngr.cli.reader import while_read
+from mngr.cli.render import put, put_bytes
 from mngr.cli.stdin import Item
 from mngr.cli.targets import do_each, find
 from mngr.cli.verb import verb
 from mngr.errors import MngrError, UsageError
 from mngr.model.agent import Agent
-
-_STREAMS = {"stdout": sys.stdout, "stderr": sys.stderr}
+from mngr_lib.safe_text import one_line
 
 
 class Ran(Struct, frozen=True):
@@ -65,7 +64,8 @@ def command(
     """Run a command on the agent's host, in its work dir and with its environment.
 
     With one agent its output comes as it is made, and its exit code is ours. With several, each one's output
-    comes when it has ended, with a heading on stderr.
+    comes when it has ended, with a heading on stderr. Output is passed on byte for byte; when nobody reads it any
+    more, the command is ended.
     """
     if not args and not all and len(names) > 1:
         names, args = names[:1], names[1:]
@@ -73,22 +73,24 @@ def command(
         raise UsageError("what should be run?", hint="mngr exec NAME -- PROGRAM ARGS")
     call.output.check(Ran)
     chosen = Chosen(names, filter, all).check()
-    if chosen.is_one and call.output.is_human:
-        return _run_one(call, chosen, args, timeout_s, pass_stdin)
-    if pass_stdin:
+    if pass_stdin and not (chosen.is_one and call.output.is_human):
         raise UsageError("--stdin goes with one agent", hint="name one")
-    return report(call, chosen, _run_all(call, chosen, args, timeout_s, jobs), lambda _: "")
+    if chosen.is_one and call.output.is_human:
+        with while_read():
+            return _run_one(call, chosen, args, timeout_s, pass_stdin)
+    running = Running()
+    with while_read(running.end):
+        work = _run_all(call, chosen, args[0], lambda row: _collect(row, args, timeout_s, running), jobs)
+        return report(call, chosen, work, lambda _: "")
 
 
 def _run_all(
-    call: Call, chosen: Chosen, args: tuple[str, ...], timeout_s: float | None, jobs: int
+    call: Call, chosen: Chosen, program: str, collect: Callable[[Row], Ran], jobs: int
 ) -> Iterator[Outcome]:
     def work(item: Item, row: Row) -> Outcome:
-        ran = _collect(row, args, timeout_s)
-        error = (
-            MngrError(f"{args[0]} in {row.agent.name} ended with exit code {ran.code}") if ran.code else None
-        )
-        return Outcome(item, ran, error)
+        ran = collect(row)
+        message = f"{program} in {row.agent.name} ended with exit code {ran.code}"
+        return Outcome(item, ran, MngrError(message) if ran.code else None)
 
     for outcome in do_each(call, chosen, work, jobs):
         if call.output.is_human and outcome.result is not None and not chosen.from_stdin:
@@ -115,22 +117,25 @@ def _run_one(
 
 
 def _pass_on(stream: str, data: bytes) -> None:
-    sink = _STREAMS[stream].buffer
-    sink.write(data)
-    sink.flush()
+    """Hands on what the command wrote, byte for byte: it is its output, as `ssh` and `docker exec` have it."""
+    put_bytes(data, sys.stdout if stream == "stdout" else sys.stderr)
 
 
-def _collect(row: Row, args: tuple[str, ...], timeout_s: float | None) -> Ran:
+def _collect(row: Row, args: tuple[str, ...], timeout_s: float | None, running: Running) -> Ran:
     heard: dict[str, list[bytes]] = {"stdout": [], "stderr": []}
     code = exec_row(
-        row, args, timeout_s=timeout_s, stdin=None, on_output=lambda name, data: heard[name].append(data)
+        row,
+        args,
+        timeout_s=timeout_s,
+        stdin=None,
+        on_output=lambda name, data: heard[name].append(data),
+        running=running,
     )
     out, err = (b"".join(heard[name]).decode(errors="replace") for name in ("stdout", "stderr"))
     return Ran(row.agent, code, out, err)
 
 
 def _show(ran: Ran) -> None:
-    put(f"==> {visible(ran.agent.name)} (exit code {ran.code}) <==", sys.stderr)
-    sys.stderr.write(ran.stderr)
-    sys.stdout.write(ran.stdout)
-    sys.stdout.flush()
+    put(f"==> {one_line(ran.agent.name)} (exit code {ran.code}) <==", sys.stderr)
+    put_bytes(ran.stderr.encode(), sys.stderr)
+    put_bytes(ran.stdout.encode())

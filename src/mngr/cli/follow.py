@@ -6,9 +6,9 @@ from mngr.actions.capture import capture
 from mngr.actions.targets import resolve_one
 from mngr.cli.call import Call
 from mngr.cli.render import put
-from mngr.cli.screen import visible_lines
 from mngr.errors import ExitCode, NotFoundError
 from mngr.model.agent import AgentState
+from mngr_lib.safe_text import safe_lines
 
 _LOOK_EVERY_S = 0.3
 _OVER = (AgentState.DONE, AgentState.STOPPED)
@@ -25,7 +25,7 @@ def follow_screen(call: Call, name: str) -> int:
         except NotFoundError:
             return ExitCode.DONE
         for line in new_lines(shown, lines):
-            put(visible_lines(line))
+            put(safe_lines(line))
         shown = lines
         if is_over:
             return ExitCode.DONE

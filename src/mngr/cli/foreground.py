@@ -2,6 +2,8 @@
 
 import signal
 
+import msgspec
+
 from mngr.actions.create import AgentDiedError, create
 from mngr.actions.create_spec import CreateSpec
 from mngr.actions.stop import stop
@@ -12,7 +14,11 @@ from mngr.errors import ExitCode
 
 
 def in_foreground(call: Call, spec: CreateSpec) -> int:
-    """The program's lines as they come, and its own exit code; Ctrl-C stops the agent."""
+    """The program's lines as they come, and its own exit code; Ctrl-C stops the agent.
+
+    It is recorded: tmux drops what it has not read yet of a program that ended, unless the pane is piped somewhere.
+    """
+    spec = msgspec.structs.replace(spec, record=True)
     try:
         agent = create(spec, manager=call.manager).agent
     except AgentDiedError as error:

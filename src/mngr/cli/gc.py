@@ -5,7 +5,7 @@ from mngr.cli.call import Call
 from mngr.cli.confirm import confirm
 from mngr.cli.options import dry_run_option, yes_option
 from mngr.cli.render import say
-from mngr.cli.screen import columns, visible
+from mngr.cli.screen import columns
 from mngr.cli.table import align
 from mngr.cli.verb import verb
 from mngr.errors import ExitCode
@@ -31,7 +31,7 @@ def command(call: Call, *, yes: bool, dry_run: bool) -> int:
     def human() -> str:
         if not found:
             return "Nothing to remove"
-        rows = [[item.kind, visible(item.what), visible(item.why)] for item in found]
+        rows = [[item.kind, item.what, item.why] for item in found]
         return align([["KIND", "WHAT", "WHY"], *rows], columns())
 
     if dry_run or not found:

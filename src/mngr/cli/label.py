@@ -15,6 +15,7 @@ from mngr.cli.verb import verb
 from mngr.errors import UsageError
 from mngr.model.agent import Change
 from mngr.model.labels import parse_labels
+from mngr_lib.safe_text import one_line
 
 
 @verb(
@@ -56,4 +57,4 @@ def command(
 
 
 def _told(change: Change) -> str:
-    return f"{change_text('Labelled', change)}: {labels_text(change.agent.labels) or 'no labels'}"
+    return f"{change_text('Labelled', change)}: {one_line(labels_text(change.agent.labels)) or 'no labels'}"

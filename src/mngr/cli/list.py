@@ -1,5 +1,6 @@
 """`mngr list`."""
 
+import shlex
 import sys
 from collections.abc import Iterator, Sequence
 
@@ -9,16 +10,20 @@ from msgspec import Struct
 
 from mngr.actions.filter import Filter, check_field, field_value
 from mngr.actions.list import Listing, explain, look_and_list
-from mngr.actions.rows import Row
+from mngr.actions.rows import Row, key_of
 from mngr.cli.call import Call
 from mngr.cli.options import with_filters
-from mngr.cli.render import JSON, put, say
-from mngr.cli.screen import columns, visible, wants_colour
+from mngr.cli.render import JSON, put, put_styled
+from mngr.cli.screen import columns, wants_colour
 from mngr.cli.table import agents_table, align, state_text
 from mngr.cli.verb import verb
 from mngr.errors import ExitCode, NotFoundError, UnreachableError, did_you_mean
-from mngr.model.agent import Agent
+from mngr.model.agent import Agent, AgentState
 from mngr.model.host import HostRef, HostState
+from mngr_lib.safe_text import one_line
+
+# Which run of a pipeline an agent was made for.
+RUN_LABEL = "tmr.run"
 
 
 class Shape(Struct, frozen=True):
@@ -75,7 +80,8 @@ def command(
 ) -> int:
     """Show agents and what each is doing.
 
-    A host that does not answer is a row and a warning, not a failure, unless --strict.
+    Agents that a run of mngr tmr has finished with come last; on a terminal they are one line for each run. A host that
+    does not answer is a row and a warning, not a failure, unless --strict.
     """
     if wants_schema:
         from mngr.cli.schema import print_schema
@@ -84,9 +90,11 @@ def command(
     shape = _shape(sort, fields, limit)
     call.output.check(HostRef if wants_hosts else Agent)
     if watch:
+        from mngr.cli.reader import while_read
         from mngr.cli.watch import watch_agents
 
-        return watch_agents(call, filter.check(), lambda listing: shape.agents(_named(listing, names)[0]))
+        with while_read():
+            return watch_agents(call, filter.check(), lambda listing: shape.agents(_named(listing, names)[0]))
     listing, rows = look_and_list(filter, manager=call.manager)
     listing, missing = _named(listing, names)
     if wants_hosts:
@@ -136,9 +144,15 @@ def _sortable(agent: Agent, field: str) -> tuple[int, float, str]:
 def _show(call: Call, listing: Listing, shape: Shape, filter: Filter, *, named: bool) -> None:
     agents, output = shape.agents(listing), call.output
     if output.is_human:
-        say(_human(agents, shape) if agents else "")
-        if not agents and not named:
+        folded: list[str] = []
+        if filter.is_empty and not named and not shape.sort:
+            agents, folded = _runs_last(agents, folds=sys.stdout.isatty())
+        if agents:
+            put_styled(_human(agents, shape))
+        elif not folded and not named:
             output.note(_nothing(filter))
+        for line in folded:
+            put(line)
     elif output.format == JSON and not shape.fields:
         output.document(msgspec.structs.replace(listing, agents=agents))
     elif output.format == JSON:
@@ -148,6 +162,24 @@ def _show(call: Call, listing: Listing, shape: Shape, filter: Filter, *, named: 
     else:
         for agent in agents:
             output.line(dict(_fields(agent, shape)) if shape.fields and not output.is_template else agent)
+
+
+def _runs_last(agents: Sequence[Agent], *, folds: bool) -> tuple[tuple[Agent, ...], list[str]]:
+    """The agents with those that a run has finished with at the end, or folded into a line for each run."""
+    finished: dict[str, list[Agent]] = {}
+    for agent in agents:
+        if agent.state in (AgentState.DONE, AgentState.STOPPED) and RUN_LABEL in agent.labels:
+            finished.setdefault(agent.labels[RUN_LABEL], []).append(agent)
+    folded = {run: found for run, found in finished.items() if folds and len(found) > 1}
+    last = [agent for found in finished.values() for agent in found]
+    others = [agent for agent in agents if agent not in last]
+    shown = [agent for run, found in finished.items() if run not in folded for agent in found]
+    lines = [
+        f"{len(found)} finished agents of run {one_line(run)}: "
+        f"mngr list --label {one_line(shlex.quote(f'{RUN_LABEL}={run}'))}"
+        for run, found in folded.items()
+    ]
+    return (*others, *shown), lines
 
 
 def _fields(agent: Agent, shape: Shape) -> Iterator[tuple[str, object]]:
@@ -161,7 +193,7 @@ def _human(agents: Sequence[Agent], shape: Shape) -> str:
     from mngr.cli.template import as_text
 
     header = [name.upper() for name in shape.fields]
-    rows = [[visible(as_text(value)) for _, value in _fields(agent, shape)] for agent in agents]
+    rows = [[as_text(value) for _, value in _fields(agent, shape)] for agent in agents]
     return align([header, *rows], columns())
 
 
@@ -176,7 +208,7 @@ def _show_hosts(call: Call, listing: Listing) -> None:
 
     def human() -> str:
         count = {host: sum(agent.host.name == host.name for agent in listing.agents) for host in hosts}
-        rows = [[visible(host.name), host.provider, _host_state(host), str(count[host])] for host in hosts]
+        rows = [[host.name, host.provider, _host_state(host), str(count[host])] for host in hosts]
         return align([["HOST", "PROVIDER", "STATE", "AGENTS"], *rows], columns())
 
     if call.output.format == JSON:
@@ -191,17 +223,19 @@ def _host_state(host: HostRef) -> str:
     return f"{host.state} ({host.why})" if host.why else str(host.state)
 
 
-def _show_evidence(call: Call, agents: Sequence[Agent], rows: dict[str, Row]) -> None:
-    lines = {agent.id: explain(rows[agent.id]) if agent.id in rows else (agent.why,) for agent in agents}
+def _show_evidence(call: Call, agents: Sequence[Agent], rows: dict[tuple[str, ...], Row]) -> None:
+    lines = {
+        agent.id: explain(rows[key_of(agent)]) if key_of(agent) in rows else (agent.why,) for agent in agents
+    }
     if not call.output.is_human:
         call.output.many(
             [{**msgspec.to_builtins(agent), "evidence": list(lines[agent.id])} for agent in agents], str
         )
         return
     for agent in agents:
-        put(f"{visible(agent.name)}: {visible(state_text(agent))}")
+        put(f"{one_line(agent.name)}: {one_line(state_text(agent))}")
         for line in lines[agent.id]:
-            put(f"  {visible(line)}")
+            put(f"  {one_line(line)}")
 
 
 def _refuse_silence(listing: Listing) -> None:

@@ -9,12 +9,12 @@ from mngr.cli.dry_run import would
 from mngr.cli.editor import message_or_editor
 from mngr.cli.options import Chosen, dry_run_option, jobs_option, timeout_option, with_targets
 from mngr.cli.outcome import Outcome, report
-from mngr.cli.screen import visible
 from mngr.cli.stdin import Item
 from mngr.cli.targets import do_each
 from mngr.cli.verb import verb
 from mngr.errors import BlockedError, UsageError
 from mngr.model.message import Delivery
+from mngr_lib.safe_text import one_line
 
 
 @verb(
@@ -88,5 +88,5 @@ def _own_text(item: Item) -> str:
 
 
 def _told(sent: Messaged) -> str:
-    why = f" ({visible(sent.receipt.why)})" if sent.receipt.why else ""
-    return f"{sent.receipt.status.capitalize()} to {visible(sent.agent.name)}{why}"
+    why = f" ({one_line(sent.receipt.why)})" if sent.receipt.why else ""
+    return f"{sent.receipt.status.capitalize()} to {one_line(sent.agent.name)}{why}"

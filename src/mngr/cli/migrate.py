@@ -12,6 +12,7 @@ from mngr.cli.targets import do_each
 from mngr.cli.verb import verb
 from mngr.errors import UsageError
 from mngr.model.agent import Change
+from mngr_lib.safe_text import one_line
 
 
 @verb(
@@ -47,4 +48,4 @@ def command(call: Call, *, names: tuple[str, ...], target: str, jobs: int, dry_r
 
 
 def _told(change: Change) -> str:
-    return f"{change_text('Moved', change)} to {change.agent.host.name}.{change.agent.host.provider}"
+    return f"{change_text('Moved', change)} to {one_line(f'{change.agent.host.name}.{change.agent.host.provider}')}"

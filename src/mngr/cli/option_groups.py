@@ -16,7 +16,9 @@ class ChoosingOption(click.Option):
 
 
 class CommonOption(click.Option):
-    """One of the options that every command has."""
+    """One of the options that every command has; commands of plugins have theirs from `mngr_lib`."""
+
+    is_common = True
 
 
 def option_groups(command: click.Command, context: click.Context) -> Iterator[tuple[str, list[click.Option]]]:
@@ -37,7 +39,7 @@ def option_lines(options: list[click.Option], context: click.Context) -> list[tu
 def _title(option: click.Option, command: click.Command) -> str:
     if isinstance(option, ChoosingOption):
         return CHOOSING
-    return OWN if option in command.params and not isinstance(option, CommonOption) else COMMON
+    return OWN if option in command.params and not getattr(option, "is_common", False) else COMMON
 
 
 def _plain(text: str) -> str:

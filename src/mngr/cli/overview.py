@@ -1,20 +1,7 @@
 """`mngr --help`: a text that ships with the package, and a line for each command of an installed plugin."""
 
-import os
-import sys
-
 from mngr.cli.shipped import read_shipped
 from mngr.registry import plugin_commands
-
-
-def print_overview() -> int:
-    try:
-        sys.stdout.write(overview())
-        sys.stdout.flush()
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return 141
-    return 0
 
 
 def overview() -> str:
@@ -28,4 +15,8 @@ def overview() -> str:
 
 
 def _plain(text: str) -> str:
-    return "".join(char if char.isprintable() else "?" for char in text)
+    if text.isprintable():
+        return text
+    from mngr_lib.safe_text import one_line  # few plugins need it
+
+    return one_line(text)

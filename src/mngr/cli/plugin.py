@@ -4,7 +4,7 @@ from msgspec import Struct
 
 from mngr import registry
 from mngr.cli.call import Call
-from mngr.cli.screen import columns, visible
+from mngr.cli.screen import columns
 from mngr.cli.table import align
 from mngr.cli.verb import VerbGroup, verb
 from mngr.errors import ExitCode, MngrError
@@ -32,7 +32,7 @@ def list_command(call: Call) -> int:
     def human() -> str:
         if not records:
             return "No plugins. A plugin is a Python package with entry points mngr.*"
-        rows = [[visible(one.plugin), one.kind, visible(one.name), visible(one.problem)] for one in records]
+        rows = [[one.plugin, one.kind, one.name, one.problem] for one in records]
         return align([["PLUGIN", "ADDS", "NAME", "PROBLEM"], *rows], columns())
 
     call.output.many(list(records), human)

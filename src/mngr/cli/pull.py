@@ -2,18 +2,19 @@
 
 import click
 
-from mngr.actions.pull import Pulled, pull, pull_files, pull_outbox
+from mngr.actions.pull import Pulled, home_of, pull, pull_files, pull_outbox, pull_warnings
 from mngr.actions.rows import Row
 from mngr.cli.call import Call
 from mngr.cli.changes import with_notes
 from mngr.cli.dry_run import would
 from mngr.cli.options import Chosen, dry_run_option, jobs_option, with_targets
 from mngr.cli.outcome import report
-from mngr.cli.screen import visible
 from mngr.cli.stdin import Item
 from mngr.cli.targets import do_each
 from mngr.cli.verb import verb
 from mngr.errors import UsageError
+from mngr.hosts.protocol import shares_files
+from mngr_lib.safe_text import one_line
 
 
 @verb(
@@ -78,6 +79,8 @@ def command(
             return pull_outbox(row.agent, to or ".", force=overwrite, manager=call.manager)
         if patterns:
             return pull_files(row.agent, patterns, to or ".", force=overwrite, manager=call.manager)
+        if not shares_files(row.host):
+            call.warn(*pull_warnings(home_of(row, call.manager)))
         return pull(row.agent, mode=mode or "", include_dirty=include_dirty, manager=call.manager)
 
     # Merging changes the one checked-out branch: side by side they would fight over it.
@@ -85,15 +88,16 @@ def command(
 
 
 def pulled_text(pulled: Pulled) -> str:
-    name = visible(pulled.agent.name)
+    name = one_line(pulled.agent.name)
     if pulled.files or not pulled.branch:
         count = len(pulled.files)
         line = f"{name}: {count} file{'' if count == 1 else 's'}"
-        return with_notes("\n".join([line, *(f"  {visible(file)}" for file in pulled.files)]), pulled.notes)
+        return with_notes("\n".join([line, *(f"  {one_line(file)}" for file in pulled.files)]), pulled.notes)
+    branch = one_line(pulled.branch) + (f" in {one_line(pulled.repository)}" if pulled.repository else "")
     if not pulled.changed:
-        return with_notes(f"{name}: {visible(pulled.branch)} is up to date", pulled.notes)
+        return with_notes(f"{name}: {branch} is up to date", pulled.notes)
     span = f"{pulled.before[:10]}..{pulled.after[:10]}" if pulled.before else f"new at {pulled.after[:10]}"
-    return with_notes(f"{name}: {visible(pulled.branch)} {span}", pulled.notes)
+    return with_notes(f"{name}: {branch} {span}", pulled.notes)
 
 
 def _check(mode: str | None, outbox: bool, patterns: tuple[str, ...], to: str | None) -> None:

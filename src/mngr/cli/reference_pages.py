@@ -105,8 +105,14 @@ def _page(name: str, line: str, root: click.Context) -> Page:
         aliases=tuple(alias for alias, meant in ALIASES.items() if meant == name),
         paragraphs=_paragraphs(command) if isinstance(command, click.Group) else (),
         parts=tuple(_part(one) for one in contexts),
-        common=_options(contexts[0])[COMMON],
+        common=_common(contexts),
     )
+
+
+def _common(contexts: list[click.Context]) -> list[tuple[str, str]]:
+    """The options of every command that any of these has, --help last."""
+    lines = dict.fromkeys(line for one in contexts for line in _options(one)[COMMON])
+    return sorted(lines, key=lambda line: "--help" in line[0])
 
 
 def _leaves(context: click.Context) -> list[click.Context]:

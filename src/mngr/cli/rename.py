@@ -11,6 +11,7 @@ from mngr.cli.verb import verb
 from mngr.errors import ExitCode
 from mngr.model.agent import Change
 from mngr.model.ids import check_name
+from mngr_lib.safe_text import one_line
 
 
 @verb(
@@ -30,7 +31,7 @@ def command(call: Call, *, agent: str, name: str, dry_run: bool) -> int:
     if dry_run:
         found = resolve_one(call.manager, agent).agent
         change = Change(found, changed=False, notes=(f"would be called {name}",))
-        call.output.one(change, lambda: f"Would rename {found.name} to {name}")
+        call.output.one(change, lambda: f"Would rename {one_line(found.name)} to {one_line(name)}")
         return ExitCode.DONE
     change = rename(agent, name, manager=call.manager)
     call.output.one(change, lambda: change_text("Renamed to", change, unchanged="It is called"))

@@ -1,5 +1,6 @@
 """Results to stdout, everything else to stderr, in the format that was asked for."""
 
+import os
 import sys
 from collections.abc import Callable
 from typing import Any, TextIO
@@ -8,8 +9,9 @@ import msgspec
 from msgspec import Struct
 
 from mngr.cli.records import as_record, fields_of
-from mngr.cli.screen import paint, visible, visible_lines, wants_colour
+from mngr.cli.screen import paint, wants_colour
 from mngr.errors import MngrError, UsageError, did_you_mean
+from mngr_lib.safe_text import one_line, raw, safe_lines, writing
 
 HUMAN, JSON, JSONL = "human", "json", "jsonl"
 _WORDS = (HUMAN, JSON, JSONL)
@@ -24,7 +26,7 @@ class Output:
         if format not in _WORDS:
             if "{" not in format and "}" not in format:
                 raise UsageError(
-                    f'no format "{visible(format)}"',
+                    f'no format "{one_line(format)}"',
                     hint=did_you_mean(
                         format, _WORDS, else_hint="human, json, jsonl, or a template: '{name}\\t{state}'"
                     ),
@@ -52,8 +54,7 @@ class Output:
         if self._template is None:
             put(msgspec.json.encode(plain).decode())
         else:
-            text = self._template.fill(plain)
-            put(visible_lines(text) if sys.stdout.isatty() else text)
+            put_styled(self._template.fill(plain))
 
     def document(self, value: Any) -> None:
         """One JSON document; indented where a person reads it."""
@@ -91,10 +92,24 @@ class Output:
 
 
 def put(text: str, stream: TextIO | None = None) -> None:
-    """Writes a line as it is and does not keep it waiting."""
+    """Writes a line at once."""
     stream = stream or sys.stdout
-    stream.write(text + "\n")
-    stream.flush()
+    with writing():
+        stream.write(text + "\n")
+        stream.flush()
+
+
+def put_bytes(data: bytes, stream: TextIO | None = None) -> None:
+    """Writes bytes as they are, at once."""
+    sink = (stream or sys.stdout).buffer
+    with writing():
+        sink.write(data)
+        sink.flush()
+
+
+def put_styled(text: str, stream: TextIO | None = None) -> None:
+    """Writes a line with escape sequences of our own or of the user; what others wrote in it was made safe before."""
+    put(text, raw(stream or sys.stdout))
 
 
 def say(text: str) -> None:
@@ -111,6 +126,23 @@ def show_error(error: MngrError) -> None:
 
 
 def _complain(text: str, label: str = "", colour: str = "") -> None:
+    """A line on stderr; further lines are indented, so that none of them can pass for an error of ours.
+
+    What cannot be written there is dropped: it must not end a command in the middle of its work.
+    """
     head = f"{paint(label, colour, wants_colour(sys.stderr))}: " if label else ""
-    sys.stdout.flush()
-    put(head + visible_lines(text), sys.stderr)
+    try:
+        sys.stdout.flush()
+    except OSError:
+        pass  # whoever runs the command flushes again, and reports it
+    try:
+        put_styled(head + safe_lines(text).replace("\n", "\n  "), sys.stderr)
+    except OSError:
+        discard(2)
+
+
+def discard(number: int) -> None:
+    """Sends what is still to be written to a broken standard stream nowhere, or Python would fail on it at exit."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, number)
+    os.close(null)

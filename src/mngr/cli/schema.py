@@ -33,6 +33,7 @@ FIELDS = {
     "session": "its tmux session, on mngr's own server",
     "attach": "argv that attaches a terminal from here",
     "result": "whether it has written outbox/result.json",
+    "model_error": "kind and message of the model's error that its last turn ended with, or null",
     "created_at": "UTC, ISO 8601",
     "started_at": "UTC, ISO 8601; the last start",
     "ended_at": "UTC, ISO 8601, or null",

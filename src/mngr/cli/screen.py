@@ -1,4 +1,4 @@
-"""Text for a terminal: what strangers wrote made harmless, widths counted, colours only where wanted."""
+"""What a terminal needs: the width of text, colors only where they are wanted, who is there to answer."""
 
 import os
 import sys
@@ -7,20 +7,8 @@ from typing import TextIO
 _COLOURS = {"red": "31", "green": "32", "yellow": "33", "blue": "34", "dim": "2", "bold": "1"}
 
 
-def visible(text: str) -> str:
-    """One line with control characters, escapes and invisible marks written out: ESC becomes `\\x1b`."""
-    if text.isprintable():
-        return text
-    return "".join(char if char.isprintable() else _escaped(char) for char in text)
-
-
-def visible_lines(text: str) -> str:
-    """Like `visible`, with newlines, tabs and no-break spaces left as they are."""
-    return "".join(char if char.isprintable() or char in "\n\t\xa0" else _escaped(char) for char in text)
-
-
 def width(text: str) -> int:
-    """How many cells a terminal needs for visible text."""
+    """How many cells a terminal needs for a text without control characters."""
     if text.isascii():
         return len(text)
     from unicodedata import combining, east_asian_width  # 1 MB that plain names never need
@@ -59,11 +47,3 @@ def columns() -> int:
 def is_interactive() -> bool:
     """Whether somebody is there to answer a question."""
     return sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
-
-
-def _escaped(char: str) -> str:
-    short = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}.get(char)
-    code = ord(char)
-    return short or (
-        f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
-    )

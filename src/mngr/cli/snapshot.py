@@ -16,11 +16,12 @@ from mngr.cli.call import Call
 from mngr.cli.changes import change_text
 from mngr.cli.confirm import confirm
 from mngr.cli.options import dry_run_option, yes_option
-from mngr.cli.screen import columns, visible
+from mngr.cli.screen import columns
 from mngr.cli.table import align
 from mngr.cli.verb import VerbGroup, verb
 from mngr.errors import ExitCode
 from mngr.model.agent import Change
+from mngr_lib.safe_text import one_line
 
 
 @verb("create", examples="mngr snapshot create foo before-refactoring\nmngr snapshot create my-snapshot")
@@ -30,16 +31,19 @@ from mngr.model.agent import Change
 def create_command(call: Call, *, agent: str, name: str, dry_run: bool) -> int:
     """Keep an agent's work tree and state as they are now.
 
+    The environment it was given is kept too, secrets included, in files that only you can read, and stays when the
+    agent is destroyed; mngr snapshot destroy removes it.
+
     A single word that names no agent is the snapshot's name, for the agent of this directory or the only one.
     """
     call.output.check(Snapshot)
     found, name = snapshot_target([word for word in (agent, name) if word], manager=call.manager)
     if dry_run:
         said = {"agent": found.name, "name": name, "changed": False}
-        call.output.one(said, lambda: f"Would make a snapshot of {visible(found.name)}")
+        call.output.one(said, lambda: f"Would make a snapshot of {one_line(found.name)}")
         return ExitCode.DONE
     made = create_snapshot(found, name, manager=call.manager)
-    call.output.one(made, lambda: f"Snapshot {visible(made.name)} of {visible(found.name)}")
+    call.output.one(made, lambda: f"Snapshot {one_line(made.name)} of {one_line(found.name)}")
     return ExitCode.DONE
 
 
@@ -53,7 +57,7 @@ def list_command(call: Call, *, agent: str) -> int:
     def human() -> str:
         if not found:
             return "No snapshots. Make one: mngr snapshot create AGENT NAME"
-        rows = [[visible(one.name), visible(one.agent_name), one.created_at or ""] for one in found]
+        rows = [[one.name, one.agent_name, one.created_at or ""] for one in found]
         return align([["NAME", "AGENT", "MADE"], *rows], columns())
 
     call.output.many(found, human)
@@ -76,7 +80,7 @@ def restore_command(call: Call, *, name: str, agent: str, dry_run: bool) -> int:
     call.output.check(Change)
     if dry_run:
         find_snapshot(name, manager=call.manager)
-        call.output.one({"name": name, "changed": False}, lambda: f"Would restore {visible(name)}")
+        call.output.one({"name": name, "changed": False}, lambda: f"Would restore {one_line(name)}")
         return ExitCode.DONE
     change = restore_snapshot(name, agent or None, manager=call.manager)
     call.output.one(change, lambda: change_text("Restored", change))
@@ -97,7 +101,9 @@ def destroy_command(call: Call, *, name: str, yes: bool, dry_run: bool) -> int:
         confirm(f"destroy snapshot {name}?", yes=yes)
         destroy_snapshot(name, manager=call.manager)
     record = {**msgspec.to_builtins(found), "changed": not dry_run}
-    call.output.one(record, lambda: f"{'Would destroy' if dry_run else 'Destroyed'} snapshot {visible(name)}")
+    call.output.one(
+        record, lambda: f"{'Would destroy' if dry_run else 'Destroyed'} snapshot {one_line(name)}"
+    )
     return ExitCode.DONE
 
 

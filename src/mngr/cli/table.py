@@ -4,8 +4,9 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 
-from mngr.cli.screen import fit, paint, visible, width
+from mngr.cli.screen import fit, paint, width
 from mngr.model.agent import Agent, AgentState
+from mngr_lib.safe_text import one_line
 
 _COLOURS = {
     AgentState.CREATING: "blue",
@@ -21,7 +22,7 @@ _GAP = "  "
 def agents_table(agents: Sequence[Agent], *, colour: bool, cells: int, marked: bool = False) -> str:
     """NAME, STATE, TYPE, BRANCH, AGE, and HOST and LABELS where there is anything to say."""
     columns = _columns(agents)
-    rows = [[visible(show(agent)) for _, show in columns] for agent in agents]
+    rows = [[show(agent) for _, show in columns] for agent in agents]
     if marked:
         columns = [("", _mark), *columns]
         rows = [[_mark(agent), *row] for agent, row in zip(agents, rows, strict=True)]
@@ -39,7 +40,8 @@ def agents_table(agents: Sequence[Agent], *, colour: bool, cells: int, marked: b
 def align(
     rows: Sequence[Sequence[str]], cells: int, paint_cell: Callable[[int, int, str], str] | None = None
 ) -> str:
-    """Columns under each other; on a narrow terminal the widest give way. Row -1 is the header."""
+    """Columns under each other, each cell made safe; on a narrow terminal the widest give way. Row -1 is the header."""
+    rows = [[one_line(text) for text in row] for row in rows]
     widths = [max(width(row[column]) for row in rows) for column in range(len(rows[0]))]
     room = cells - len(_GAP) * (len(widths) - 1)
     while sum(widths) > room and max(widths) > 8:

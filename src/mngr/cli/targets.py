@@ -9,7 +9,7 @@ from mngr.actions.targets import Found, resolve
 from mngr.cli.call import Call
 from mngr.cli.options import Chosen
 from mngr.cli.outcome import Outcome
-from mngr.cli.stdin import Item, read_batches, read_item
+from mngr.cli.stdin import Item, read_items
 from mngr.errors import ExitCode, MngrError, NotFoundError, UsageError
 from mngr.model.agent import Change
 
@@ -27,8 +27,8 @@ def find(call: Call, chosen: Chosen) -> Iterator[tuple[list[Meant], list[Outcome
         meant = [(Item(row.agent.name), row) for row in found.rows]
         yield meant, [Outcome(Item(name), error=error) for name, error in found.missing.items()]
         return
-    for lines in read_batches():
-        yield _find_items(call, chosen, [read_item(line) for line in lines])
+    for items in read_items():
+        yield _find_items(call, chosen, items)
 
 
 def do_together(
@@ -93,7 +93,7 @@ def _flat(call: Call, chosen: Chosen) -> Iterator[Meant | Outcome]:
 
 def _find_items(call: Call, chosen: Chosen, items: list[Item]) -> tuple[list[Meant], list[Outcome]]:
     asked = [item for item in items if not item.problem and not item.has_failed_before]
-    lost = [Outcome(item, error=_problem(item)) for item in items if item not in asked]
+    lost = [Outcome(item, error=_problem(item)) for item in items if item.problem or item.has_failed_before]
     if not asked:
         return [], lost
     found = resolve(call.manager, [item.target for item in asked], filter=chosen.filter)

@@ -7,8 +7,11 @@ import msgspec
 from msgspec import Struct
 
 from mngr.errors import UsageError, did_you_mean
+from mngr_lib.safe_text import one_line, safe_lines
 
 _ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "0": "\0", "e": "\x1b", "\\": "\\"}
+# Fields that are texts of many lines by nature; any other field stays on one line, whatever is in it.
+_TEXTS = frozenset(("text", "screen", "stdout", "stderr"))
 _HINT = "write {field}, and {{ or }} for a brace"
 
 
@@ -30,9 +33,10 @@ class Template(Struct, frozen=True):
         return self
 
     def fill(self, record: Mapping[str, Any]) -> str:
-        """The line; a field that is not there now (an absent label) is empty."""
+        """The line; a field that is not there now (an absent label) is empty. Fields are made safe for a terminal."""
         return "".join(
-            as_text(_value(record, piece)) if index % 2 else piece for index, piece in enumerate(self.pieces)
+            _shown(piece, as_text(_value(record, piece))) if index % 2 else piece
+            for index, piece in enumerate(self.pieces)
         )
 
 
@@ -72,6 +76,10 @@ def as_text(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+
+
+def _shown(field: str, value: str) -> str:
+    return safe_lines(value) if field in _TEXTS else one_line(value)
 
 
 def _field(text: str, at: int) -> tuple[str, int]:

@@ -11,14 +11,15 @@ from mngr.actions.transcript import transcript
 from mngr.cli.call import Call
 from mngr.cli.options import Chosen, jobs_option, with_targets
 from mngr.cli.outcome import report
+from mngr.cli.reader import while_read
 from mngr.cli.render import put
-from mngr.cli.screen import visible_lines
 from mngr.cli.stdin import Item
 from mngr.cli.targets import do_each
 from mngr.cli.verb import verb
 from mngr.errors import ExitCode, UsageError
 from mngr.model.agent import Agent, AgentState
 from mngr.model.message import Turn
+from mngr_lib.safe_text import one_line, safe_lines
 
 _LOOK_EVERY_S = 0.5
 _OVER = (AgentState.DONE, AgentState.STOPPED)
@@ -67,8 +68,8 @@ def command(call: Call, chosen: Chosen, *, roles: tuple[str, ...], tail: int, fo
 
 def turn_text(turn: Turn) -> str:
     """The role as a heading, the text below."""
-    lines = visible_lines(turn.text).rstrip("\n").split("\n")
-    return "\n".join([f"{turn.role}:", *(f"  {line}".rstrip() for line in lines)])
+    lines = safe_lines(turn.text).rstrip("\n").split("\n")
+    return "\n".join([f"{one_line(turn.role)}:", *(f"  {line}".rstrip() for line in lines)])
 
 
 def _print_one(call: Call, name: str, roles: tuple[str, ...], tail: int, follow: bool) -> int:
@@ -77,6 +78,11 @@ def _print_one(call: Call, name: str, roles: tuple[str, ...], tail: int, follow:
         call.output.many(list(turns), lambda: "\n\n".join(turn_text(turn) for turn in turns))
         return ExitCode.DONE
     _tell(call, turns)
+    with while_read():
+        return _follow(call, name, roles)
+
+
+def _follow(call: Call, name: str, roles: tuple[str, ...]) -> int:
     agent_id, seen = (
         resolve_one(call.manager, name).agent.id,
         len(transcript(name, roles=roles, manager=call.manager)),

@@ -11,7 +11,7 @@ from mngr.cli.call import Call
 from mngr.cli.options import Chosen, with_targets
 from mngr.cli.outcome import Outcome, exit_code
 from mngr.cli.render import JSON, say, show_error
-from mngr.cli.screen import columns, visible
+from mngr.cli.screen import columns
 from mngr.cli.table import align
 from mngr.cli.targets import find
 from mngr.cli.verb import verb
@@ -98,16 +98,12 @@ def _show(call: Call, report: UsageReport) -> None:
 
 def _table(report: UsageReport) -> str:
     lines: list[tuple[str, ...]] = [(report.by.upper(), *_HEADER)]
-    lines += [_cells(visible(spent.group), spent) for spent in (*report.usage, report.total)]
+    lines += [_cells(spent.group, spent) for spent in (*report.usage, report.total)]
     return align(lines, columns())
 
 
 def _cells(name: str, spent: Spent) -> tuple[str, ...]:
     counts = (spent.input_tokens, spent.output_tokens, spent.cache_read_tokens, spent.cache_write_tokens)
     cost = "?" if spent.cost_usd is None else f"${spent.cost_usd:.4f}"
-    more = (
-        f" + {', '.join(map(visible, spent.unpriced))}"
-        if spent.unpriced and spent.cost_usd is not None
-        else ""
-    )
+    more = f" + {', '.join(spent.unpriced)}" if spent.unpriced and spent.cost_usd is not None else ""
     return (name, f"{spent.turns:,}", *(f"{count:,}" for count in counts), cost + more)

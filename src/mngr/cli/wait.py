@@ -13,13 +13,14 @@ from mngr.actions.wait import Waited, check_until, wait_rows
 from mngr.cli.call import Call
 from mngr.cli.options import Chosen, timeout_option, with_targets
 from mngr.cli.outcome import Outcome, report
-from mngr.cli.screen import visible
+from mngr.cli.reader import while_read
 from mngr.cli.stdin import Item
 from mngr.cli.table import state_text
 from mngr.cli.targets import Meant, find
 from mngr.cli.verb import verb
 from mngr.errors import ExitCode, MngrError, TimedOutError
 from mngr.model.agent import Agent
+from mngr_lib.safe_text import one_line
 
 
 class Ended(Struct, frozen=True):
@@ -80,7 +81,8 @@ def command(call: Call, chosen: Chosen, *, until: str, any: bool, timeout_s: flo
                 if any:
                     return
 
-    code = report(call, chosen, seen(), _told)
+    with while_read():
+        code = report(call, chosen, seen(), _told)
     return ExitCode.DONE if any and reached else code
 
 
@@ -172,4 +174,4 @@ def _outcome(item: Item, waited: Waited) -> Outcome:
 
 
 def _told(ended: Ended) -> str:
-    return f"{visible(ended.agent.name)}: {visible(state_text(ended.agent))}"
+    return f"{one_line(ended.agent.name)}: {one_line(state_text(ended.agent))}"

@@ -9,11 +9,12 @@ from mngr.actions.filter import Filter
 from mngr.actions.list import Listing, look_and_list
 from mngr.actions.notify import notify
 from mngr.cli.call import Call
-from mngr.cli.render import put
-from mngr.cli.screen import columns, visible, wants_colour
+from mngr.cli.render import put, put_styled
+from mngr.cli.screen import columns, wants_colour
 from mngr.cli.table import agents_table, needs_me, state_text
 from mngr.model.agent import Agent
 from mngr.process import wait_until
+from mngr_lib.safe_text import one_line
 
 _LOOK_EVERY_S = 2.0
 _CLEAR = "\x1b[H\x1b[2J"
@@ -56,7 +57,7 @@ def _redraw(agents: Sequence[Agent]) -> None:
     )
     waiting = sum(needs_me(agent) for agent in agents)
     foot = f"{len(agents)} agents, {waiting} marked > want a look. Ctrl-C ends this."
-    put(f"{_CLEAR}{table}\n\n{foot}" if agents else f"{_CLEAR}No agents. Ctrl-C ends this.")
+    put_styled(f"{_CLEAR}{table}\n\n{foot}" if agents else f"{_CLEAR}No agents. Ctrl-C ends this.")
 
 
 def _tell_changes(call: Call, before: dict[str, Agent], now: dict[str, Agent]) -> None:
@@ -69,4 +70,4 @@ def _tell_changes(call: Call, before: dict[str, Agent], now: dict[str, Agent]) -
         assert agent
         states = " -> ".join(state_text(one) if one else "gone" for one in (old, new) if one or old)
         mark = "  needs you" if new and needs_me(new) else ""
-        put(f"{time.strftime('%H:%M:%S')} {visible(agent.name)}: {visible(states)}{mark}")
+        put(f"{time.strftime('%H:%M:%S')} {one_line(agent.name)}: {one_line(states)}{mark}")

@@ -1,7 +1,7 @@
 """Sets and unsets one key in the config file of a scope, under a lock, and keeps trust in step."""
 
 import os
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 
 from msgspec import Struct
 
@@ -10,7 +10,7 @@ from mngr.config.keys import Key, join_key, parse_key
 from mngr.config.layers import word_value
 from mngr.config.lines import set_key, unset_key
 from mngr.config.locate import Places
-from mngr.config.schema import canonical, canonical_key, check, nested, with_sections
+from mngr.config.schema import KNOWN, Schema, canonical, canonical_key, check, nested
 from mngr.config.toml import check_bounds, decode
 from mngr.config.trust import trust_own_edit
 from mngr.errors import RefusedError, UsageError, did_you_mean
@@ -40,11 +40,9 @@ def file_for(places: Places, scope: str) -> str:
     return places.project_file if scope == "project" else places.local_file
 
 
-def set_value(
-    places: Places, scope: str, dotted: str, text: str, extra_sections: Collection[str] = ()
-) -> Edited:
+def set_value(places: Places, scope: str, dotted: str, text: str, schema: Schema = KNOWN) -> Edited:
     """Sets a key in the file of a scope; the text means what it means after `-S`."""
-    key, schema = canonical_key(parse_key(dotted)), with_sections(extra_sections)
+    key = canonical_key(parse_key(dotted))
     _check_unicode(dotted + text)
     value = word_value(key, text, schema)
     check_bounds(nested(key, value), "the value")

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from mngr.config.files import read_file
 from mngr.config.keys import Key, join_key, loosely, parse_key, quote_text, scan_key
-from mngr.config.locate import Places, find_places
+from mngr.config.locate import Places, check_host_dir, find_places
 from mngr.config.schema import (
     ANY_NAME,
     DEFAULTS,
@@ -111,6 +111,7 @@ def load_config(
 ) -> Config:
     """Reads every layer that is there. Anything wrong in one of them is a UsageError that names it."""
     places, schema = find_places(cwd, env), with_sections(extra_sections)
+    check_host_dir(places.host_dir, env)
     layers = [Layer("default", DEFAULTS)]
     layers += [layer for path in places.files if (layer := _file_layer(path, places, schema))]
     notes = tuple(_note(layer) for layer in layers if layer.untrusted)
@@ -134,6 +135,11 @@ def check_template_keys(config: Config, known: Collection[str]) -> None:
 def check_verbs(config: Config, known: Collection[str]) -> None:
     """Refuses defaults for verbs that do not exist."""
     _check_names(config, ("commands",), set(known))
+
+
+def check_section_keys(config: Config, section: str, known: Collection[str]) -> None:
+    """Refuses keys that the plugin which owns the section does not have."""
+    _check_names(config, (section,), set(known))
 
 
 def _check_names(config: Config, table: Key, known: set[str]) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from mngr.errors import UsageError
+from mngr.errors import RefusedError, UsageError
 
 
 class Places(Struct, frozen=True):
@@ -52,6 +52,28 @@ def host_dir(env: Mapping[str, str]) -> str:
             f'MNGR_HOST_DIR is "{asked}", and the current directory no longer exists',
             hint="make MNGR_HOST_DIR an absolute path",
         ) from None
+
+
+def check_host_dir(path: str, env: Mapping[str, str]) -> None:
+    """Refuses a host dir that another user owns or may write to: its config is obeyed and its records believed.
+
+    Root may use the one of the user who called sudo.
+    """
+    try:
+        link, folder = os.lstat(path), os.stat(path)
+    except OSError:
+        return
+    ours = {0, os.geteuid()}
+    if os.geteuid() == 0 and env.get("SUDO_UID", "").isdecimal():
+        ours.add(int(env["SUDO_UID"]))
+    if not {link.st_uid, folder.st_uid} <= ours:
+        raise RefusedError(
+            f"the host dir {path} belongs to another user", hint="set MNGR_HOST_DIR to a directory of yours"
+        )
+    if folder.st_mode & 0o002:
+        raise RefusedError(
+            f"every user may write to the host dir {path}", hint=f"see what is in it, then: chmod 700 {path}"
+        )
 
 
 def repo_root(cwd: str) -> str:

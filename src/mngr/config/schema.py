@@ -44,6 +44,7 @@ TEXT = Kind("text", _is_text)
 TEXTS = Kind("a list of texts", _is_texts)
 COMMAND = Kind("a command: text, or a list of texts", _is_command)
 TABLE = Kind("a table", _is_table)
+ANYTHING = Kind("a value", lambda _: True)
 TEXTS_BY_NAME = Kind("a table of texts", _is_texts_by_name)
 PREFIX = Kind("at most 32 letters, digits, - and _, with a letter first", _is_prefix)
 
@@ -67,9 +68,15 @@ DEFAULTS: dict[str, Any] = {"prefix": "mngr-"}
 _HOLD_OPTIONS = ("commands", "templates")
 
 
-def with_sections(extra_sections: Collection[str]) -> Schema:
-    """The known sections and those that plugins declare, which hold what they like."""
-    return {**dict.fromkeys(extra_sections, TABLE), **KNOWN}
+def with_sections(
+    extra_sections: Collection[str], keys: Mapping[str, Collection[str]] | None = None
+) -> Schema:
+    """The known sections and those of plugins, which hold what they like, or only the `keys` that they name."""
+    sections = {**dict.fromkeys(extra_sections, TABLE), **KNOWN}
+    for name, own in (keys or {}).items():
+        if sections.get(name) is TABLE:
+            sections[name] = dict.fromkeys(own, ANYTHING)
+    return sections
 
 
 def check(document: Mapping[str, Any], source: str, schema: Schema) -> None:

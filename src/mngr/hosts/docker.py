@@ -35,10 +35,11 @@ from mngr.process import CommandFailedError, Completed, wait_until
 NAMESPACE, HOST, CREATION = "mngr.namespace", "mngr.host", "mngr.creation"
 SNAPSHOTS, SNAPSHOT, RECORD = "mngr.snapshots", "mngr.snapshot", "mngr.record"
 _ASK_S = 20.0
+_RUN_S = 120.0
 _MAKE_S = 1800.0
 _STOP_S = 60.0
-# So late an engine may still make what a killed client had asked it for.
-_LATE_S = 2.0
+# So late an engine may still make what a client that had to be killed had asked it for.
+_LATE_S = 5.0
 _STATES = {"running": HostState.RUNNING, "paused": HostState.UNREACHABLE, "restarting": HostState.UNREACHABLE}
 _SHOWN = f'{{{{.State.Status}}}} {{{{index .Config.Labels "{NAMESPACE}"}}}}'
 _EXITED = re.compile(r"Exited \((\d+)\)")
@@ -155,8 +156,12 @@ class DockerProvider:
         flags += self._settings.run_args
         first, *rest = keeper.keeper_argv(spec, HOST_DIR)
         init = ("--entrypoint", first, image, *rest)
-        argv = ("run", "-d", "--name", self._container(name), *flags, *init)
-        done = self._ask(*argv, timeout_s=_MAKE_S)
+        # Without a pull it is short, so an interruption waits for its end: whether there is a container is known then.
+        argv = ("run", "-d", "--pull", "never", "--name", self._container(name), *flags, *init)
+        done = self._ask(*argv, timeout_s=_RUN_S, defer_signals=True)
+        if _is_image_missing(done):
+            done = self._ask("pull", "-q", image, timeout_s=_MAKE_S)
+            done = done if done.code else self._ask(*argv, timeout_s=_RUN_S, defer_signals=True)
         if "is already in use" in done.complaint:
             raise RefusedError(f'there is a container "{name}" already', hint="choose another name")
         if done.code:
@@ -214,10 +219,11 @@ class DockerProvider:
     def _host(self, name: str) -> DockerHost:
         return DockerHost(name, self._container(name), self._settings.client)
 
-    def _ask(self, *words: str, timeout_s: float = _ASK_S) -> Completed:
+    def _ask(self, *words: str, timeout_s: float = _ASK_S, defer_signals: bool = False) -> Completed:
         """Calls the client; UnreachableError when there is no engine behind it."""
         try:
-            done = process.run((*self._settings.client, *words), timeout_s=timeout_s)
+            argv = (*self._settings.client, *words)
+            done = process.run(argv, timeout_s=timeout_s, defer_signals=defer_signals)
         except CommandFailedError as error:
             raise no_client(self._settings.command, error) from None
         except TimedOutError:
@@ -244,6 +250,12 @@ def _is_engine_away(complaint: str) -> bool:
         "permission denied while trying to connect",
     )
     return any(words in complaint.lower() for words in said)
+
+
+def _is_image_missing(done: Completed) -> bool:
+    """Docker and podman have their own words for it."""
+    complaint = done.complaint.lower()
+    return bool(done.code) and ("no such image" in complaint or "image not known" in complaint)
 
 
 def _failed(doing: str, done: Completed) -> MngrError:

@@ -18,7 +18,6 @@ from mngr.hosts.faulty_host import MARK, Faults, FaultyHost, get_state, put_stat
 from mngr.model.host import HostRef, HostSpec, HostState
 from mngr.model.ids import check_name, random_name
 from mngr.process import wait_until
-from mngr.store.paths import HostPaths
 
 
 class FaultyProvider:
@@ -76,10 +75,7 @@ class FaultyProvider:
 
     def destroy(self, name: str) -> None:
         self.stop(name)
-        path = self._path(name)
-        # A long host dir has its tmux socket elsewhere.
-        folders = [path, os.path.dirname(HostPaths(self._host(name).dir).socket)]
-        process.run(["rm", "-rf", "--", *folders], timeout_s=300).check(f'cannot remove "{name}"')
+        process.run(["rm", "-rf", "--", self._path(name)], timeout_s=300).check(f'cannot remove "{name}"')
 
     def _host(self, name: str) -> FaultyHost:
         return FaultyHost(name, self._path(name), self._faults)

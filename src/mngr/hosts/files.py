@@ -7,6 +7,14 @@ from mngr.process import Completed
 
 _TIMEOUT_S = 300.0
 
+_NONE = 44
+# $1 path. Opening a FIFO would wait for its writer.
+_READ = f"""
+[ -e "$1" ] || exit {_NONE}
+[ -f "$1" ] || {{ printf '%s: it is not a regular file\\n' "$1" >&2; exit 1; }}
+exec cat -- "$1"
+"""
+
 # $1 path, $2 mode, $3 size: a stream that was cut short never becomes the file.
 _WRITE = """
 umask 077
@@ -30,8 +38,8 @@ class Runs(Protocol):
 
 def read_by_run(host: Runs, path: str) -> bytes:
     """The whole file; FileNotFoundError when there is none."""
-    done = host.run(["cat", "--", path], timeout_s=_TIMEOUT_S)
-    if done.code != 0 and host.run(["test", "-e", path]).code != 0:
+    done = host.run(["sh", "-c", _READ, "mngr-read", path], timeout_s=_TIMEOUT_S)
+    if done.code == _NONE:
         raise FileNotFoundError(path)
     return done.check(f"cannot read {path}").stdout
 

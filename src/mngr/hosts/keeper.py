@@ -30,13 +30,13 @@ _ENDS = {
 _LONGEST_TICK_S = 20
 _FOREVER_S = 86400
 
-# $1 host dir, $2 tmux socket, $3 seconds between looks, $4 to live, $5 to idle, $6 of lease; empty: without end.
-# Time is counted, not read: a clock that is set, or a host that was paused, ends nothing.
+# $1 host dir, $2 the directory of the tmux socket, $3 seconds between looks, $4 to live, $5 to idle, $6 of lease;
+# empty: without end. Time is counted, not read: a clock that is set, or a host that was paused, ends nothing.
 _PROGRAM = f"""exec </dev/null >/dev/null 2>&1
 umask 077
-dir=$1 socket=$2 tick=$3 life=$4 idle=$5 lease=$6
+dir=$1 tmux=$2 tick=$3 life=$4 idle=$5 lease=$6
 lives() {{
-  [ ! -e "$1/exit.json" ] && read -r pid boot before <"$1/pid" || return 1
+  [ ! -e "$1/exit.json" ] && [ -f "$1/pid" ] && read -r pid boot before <"$1/pid" || return 1
   [ -d /proc/self ] || {{ kill -0 "$pid"; return; }}
   read -r now <"/proc/$pid/stat" || return 1
   now=${{now##*) }} before=${{before##*) }}
@@ -46,7 +46,7 @@ lives() {{
   [ "$now" = "${{20}}" ]
 }}
 waits() {{
-  tail -c 65536 "$1/events.jsonl" |
+  [ -f "$1/events.jsonl" ] && tail -c 65536 "$1/events.jsonl" |
     grep -Eo '"kind":"({STARTED}|{PROMPT_SUBMITTED}|{RESUMED}|{SCREEN_UNKNOWN}|{TURN_ENDED}|{NEEDS_INPUT})"' |
     tail -n 1 | grep -Eq '{TURN_ENDED}|{NEEDS_INPUT}'
 }}
@@ -57,11 +57,12 @@ works() {{
     [ -e "$agent/pid" ] || [ -e "$agent/exit.json" ] || return 0
     lives "$agent" && ! waits "$agent" && return 0
   done
-  [ -n "$(tmux -N -S "$socket" list-clients)" ]
+  [ -n "$(cd "$tmux" && tmux -N -S socket list-clients)" ]
 }}
 end() {{
   for agent in "$dir"/agents/agent-*; do
-    lives "$agent" && printf '{{"at":%s,"kind":"{STOPPED}"}}\\n' "$(date +%s)" >>"$agent/events.jsonl"
+    [ -f "$agent/events.jsonl" ] && lives "$agent" &&
+      printf '{{"at":%s,"kind":"{STOPPED}"}}\\n' "$(date +%s)" >>"$agent/events.jsonl"
   done
   exit "$1"
 }}
@@ -75,7 +76,8 @@ while :; do
   [ -z "$life" ] || [ "$lived" -lt "$life" ] || end 40
   [ -z "$idle" ] || ! works || idled=0
   [ -z "$idle" ] || [ "$idled" -lt "$idle" ] || end 41
-  [ -z "$lease" ] || {{ read -r now <"$dir/lease"; [ "$now" = "$seen" ] || {{ seen=$now alone=0; }}; }}
+  [ -z "$lease" ] || {{ [ ! -f "$dir/lease" ] || read -r now <"$dir/lease"
+    [ "$now" = "$seen" ] || {{ seen=$now alone=0; }}; }}
   [ -z "$lease" ] || [ "$alone" -lt "$lease" ] || end 42
 done
 """
@@ -89,7 +91,7 @@ def keeper_argv(spec: HostSpec, host_dir: str) -> tuple[str, ...]:
     tick = max(1, min(_LONGEST_TICK_S, shortest // 4)) if shortest else _FOREVER_S
     words = (str(length or "") for length in seconds.values())
     paths = HostPaths(host_dir)
-    return ("sh", "-c", _PROGRAM, "mngr-keeper", paths.dir, paths.socket, str(tick), *words)
+    return ("sh", "-c", _PROGRAM, "mngr-keeper", paths.dir, paths.tmux, str(tick), *words)
 
 
 def why_ended(code: int) -> str:

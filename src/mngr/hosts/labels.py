@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import msgspec
 
 from mngr.model.agent import AgentSpec, Creator
+from mngr.store.untrusted import UnfitError, read_creator, read_noted_spec
 
 AGENT, CREATOR = "mngr.agent", "mngr.creator"
 # Far below what a command line or an engine takes in one word.
@@ -26,14 +27,11 @@ def tags_of(spec: AgentSpec) -> dict[str, str]:
 def spec_of(tags: Mapping[str, str]) -> AgentSpec | None:
     """The spec that a host was made for; None where nobody wrote one that can be read."""
     try:
-        return msgspec.json.decode(tags.get(AGENT, ""), type=AgentSpec)
-    except msgspec.DecodeError:
+        return read_noted_spec(tags.get(AGENT, "").encode(errors="replace"))
+    except UnfitError:
         return None
 
 
 def creator_in(tags: Mapping[str, str]) -> Creator | None:
     """The process that made the host; None where nobody wrote it down."""
-    try:
-        return msgspec.json.decode(tags.get(CREATOR, ""), type=Creator | None)
-    except msgspec.DecodeError:
-        return None
+    return read_creator(tags.get(CREATOR, ""))

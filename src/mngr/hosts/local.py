@@ -1,6 +1,7 @@
 """This machine."""
 
 import os
+import stat
 from collections.abc import Mapping, Sequence
 
 from mngr import process
@@ -10,6 +11,11 @@ from mngr.process import CommandFailedError, Completed, LocalStream
 
 # Stands in for a program that could not be started, so that a stream always has pipes and an exit code.
 _SAY_AND_EXIT = ("sh", "-c", 'printf "%s\\n" "$1" >&2; exit "$2"', "sh")
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    """Opening a FIFO waits for its writer otherwise."""
+    return os.open(path, flags | os.O_NONBLOCK)
 
 
 class LocalHost:
@@ -46,7 +52,9 @@ class LocalHost:
 
     def read(self, path: str) -> bytes:
         try:
-            with open(path, "rb") as file:
+            with open(path, "rb", opener=_open_at_once) as file:
+                if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                    raise MngrError(f"cannot read {path}: it is not a regular file")
                 return file.read()
         except NotADirectoryError:
             raise FileNotFoundError(path) from None

@@ -10,12 +10,14 @@ import select
 import time
 from collections.abc import Mapping, Sequence
 
-from mngr.errors import TimedOutError
+from mngr.errors import MngrError, TimedOutError
 from mngr.process import Completed, Stream
 from mngr.store.runfile import is_plain
 from mngr.store.script import quote, words
 
 _CHUNK = 1 << 16
+# A host that never stops talking must not take all our memory.
+_MOST = 128 << 20
 _CODE_DIGITS = 3
 _NO_DIRECTORY = 72
 
@@ -48,7 +50,7 @@ def marked_program(argv: Sequence[str], env: Mapping[str, str] | None, cwd: str 
 def collect(stream: Stream, mark: str, stdin: bytes, timeout_s: float) -> Completed:
     """Feeds and hears a stream until its command's end; the code is -1 where the stream ended without a mark.
 
-    Raises TimedOutError at the deadline. The stream is left as it is: kill it.
+    Raises TimedOutError at the deadline, and MngrError for a flood. The stream is left as it is: kill it.
     """
     deadline = time.monotonic() + timeout_s
     out, err = _Ear(mark), _Ear(mark)
@@ -86,6 +88,8 @@ class _Ear:
             data = os.read(fd, _CHUNK)
         except BlockingIOError:
             return True
+        if len(self._heard) > _MOST:
+            raise MngrError(f"a command there printed more than {_MOST >> 20} MB")
         if self.code < 0:
             before = max(0, len(self._heard) - len(self._mark))
             self._heard += data
@@ -104,9 +108,13 @@ class _Ear:
         after = self._begin + len(self._mark)
         if self._begin >= 0 and self._end < 0:
             self._end = self._heard.find(self._mark, max(since, after))
-        digits = self._heard[self._end + len(self._mark) :][:_CODE_DIGITS]
-        if self._end >= 0 and len(digits) == _CODE_DIGITS:
-            self.is_done, self.code = True, int(digits)
+        if self._end < 0:
+            return
+        ends_at = self._end + len(self._mark)
+        digits = self._heard[ends_at : ends_at + _CODE_DIGITS]
+        if len(digits) == _CODE_DIGITS:
+            # A host that prints no code here has not said how the command ended.
+            self.is_done, self.code = True, int(digits) if digits.isdigit() else -1
 
 
 def _feed(fd: int, left: memoryview) -> memoryview:

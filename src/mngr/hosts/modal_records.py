@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from mngr.hosts.modal_call import sdk
 from mngr.model.host import HostSpec
+from mngr.store.untrusted import decode
 
 _HOST, _SNAPSHOT = "host/", "snapshot/"
 
@@ -84,7 +85,4 @@ class Records:
 
 def _decoded(value: object, kind: type[R]) -> R | None:
     """The record; None where there is none, or another program wrote something else."""
-    try:
-        return msgspec.json.decode(value, type=kind) if isinstance(value, bytes) else None
-    except msgspec.DecodeError:
-        return None
+    return decode(value, kind) if isinstance(value, bytes) else None

@@ -1,13 +1,15 @@
 """An agent: what it was created with (`AgentSpec`) and what everyone sees (`Agent`)."""
 
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct
 
 from mngr.model.host import HostRef
 
 SCHEMA = 1
+
+ErrorKind = Literal["authentication", "billing", "permission", "model", "other"]
 
 
 class AgentState(StrEnum):
@@ -66,6 +68,18 @@ class AgentSpec(Struct, frozen=True, omit_defaults=True):
         return self.prefix + self.name
 
 
+class ModelError(Struct, frozen=True):
+    """What the model's provider, or the agent's program for it, said last. `kind` is `other` when it may pass."""
+
+    kind: ErrorKind
+    message: str
+
+    @property
+    def is_final(self) -> bool:
+        """Whether the same request cannot succeed before somebody changes a key, an account or a model's name."""
+        return self.kind != "other"
+
+
 class Agent(Struct, frozen=True):
     """The public record: what `list --json` prints and every verb returns."""
 
@@ -90,6 +104,7 @@ class Agent(Struct, frozen=True):
     session: str = ""
     attach: tuple[str, ...] = ()
     result: bool = False
+    model_error: ModelError | None = None
     created_at: str | None = None
     started_at: str | None = None
     ended_at: str | None = None

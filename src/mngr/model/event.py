@@ -33,14 +33,3 @@ class Event(Struct, frozen=True):
 
 def encode_event(event: Event) -> bytes:
     return msgspec.json.encode(event)
-
-
-_decoder = msgspec.json.Decoder(Event)
-
-
-def decode_event(line: bytes) -> Event | None:
-    """The event, or None for a torn or foreign line: a log survives a bad line."""
-    try:
-        return _decoder.decode(line)
-    except msgspec.DecodeError:
-        return None

@@ -8,6 +8,9 @@ from mngr.errors import UsageError
 # One fixed length: a process is found by `grep MNGR_AGENT_ID=<id>`, which has no end anchor.
 _ID = re.compile(r"agent-[0-9a-f]{32}\Z")
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9])?\Z")
+_BAD_BRANCH = re.compile(
+    r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/\.|^[-./]|\.lock(?:/|\Z)|\./|[/.]\Z|^@\Z|^HEAD\Z"
+)
 
 _ADJECTIVES = (
     "amber brave brisk calm clear coral eager early fair fleet fond fresh gentle glad green happy keen kind late "
@@ -32,6 +35,11 @@ def is_agent_id(text: str) -> bool:
 
 def is_valid_name(text: str) -> bool:
     return _NAME.match(text) is not None
+
+
+def is_valid_branch(text: str) -> bool:
+    """Whether git takes the text for the name of a branch."""
+    return bool(text) and _BAD_BRANCH.search(text) is None
 
 
 def check_name(text: str, what: str = "agent name") -> str:

@@ -7,7 +7,8 @@ import msgspec
 from msgspec import Struct
 
 from mngr.model import event as kinds
-from mngr.model.event import Event, decode_event
+from mngr.model.agent import ModelError
+from mngr.model.event import Event
 
 
 class Folded(Struct, frozen=True):
@@ -27,19 +28,19 @@ class Folded(Struct, frozen=True):
     activity: str = ""
     activity_at: float | None = None
     message_at: float | None = None
+    error: ModelError | None = None
+    """The last error of the model since a message was taken; none when the turn went on to its end."""
     last_at: float = 0.0
+    skipped: int = 0
+    """Bytes of the log that were never read: it grew by more than one look reads."""
 
 
-def fold_bytes(before: Folded, tail: bytes) -> Folded:
-    """Folds the complete lines of a log's tail; an unfinished last line waits for its end."""
-    whole = tail.rfind(b"\n") + 1
-    events = (decode_event(line) for line in tail[:whole].split(b"\n") if line)
-    after = fold(before, (event for event in events if event))
-    return msgspec.structs.replace(after, offset=before.offset + whole)
+def fold(before: Folded, events: Iterable[Event], **also: int) -> Folded:
+    """What the log says after these events, each of which `untrusted.read_event` has let through.
 
-
-def fold(before: Folded, events: Iterable[Event]) -> Folded:
-    state: dict[str, Any] = msgspec.structs.asdict(before)
+    `also` are fields that no event changes: `offset` and `skipped`.
+    """
+    state: dict[str, Any] = {**msgspec.structs.asdict(before), **also}
     for event in events:
         state["last_at"] = event.at
         step = _STEPS.get(event.kind)
@@ -53,21 +54,13 @@ def encode_fold(folded: Folded) -> bytes:
     return msgspec.json.encode(folded) + b"\n"
 
 
-def decode_fold(data: bytes) -> Folded:
-    """The fold, or a fresh one when the file is torn: the log has it all."""
-    try:
-        return msgspec.json.decode(data, type=Folded)
-    except msgspec.DecodeError:
-        return Folded()
-
-
 def _created(state: dict[str, Any], _: Event) -> None:
     state["created"] = True
 
 
 def _started(state: dict[str, Any], event: Event) -> None:
     state.update(started_at=event.at, ended_at=None, exit_code=None, signal=None, exit_seen=False)
-    state.update(stopping=False, stopped=False, activity="", activity_at=None)
+    state.update(stopping=False, stopped=False, activity="", activity_at=None, error=None)
 
 
 def _exited(state: dict[str, Any], event: Event) -> None:
@@ -85,25 +78,35 @@ def _stopped(state: dict[str, Any], event: Event) -> None:
 
 
 def _renamed(state: dict[str, Any], event: Event) -> None:
-    state["name"] = str(event.data.get("name", state["name"]))
+    state["name"] = event.data["name"]
 
 
 def _labelled(state: dict[str, Any], event: Event) -> None:
-    labels = event.data.get("labels")
-    if isinstance(labels, dict):
-        state["labels"] = {str(key): str(value) for key, value in labels.items()}
+    state["labels"] = event.data["labels"]
 
 
 def _message(state: dict[str, Any], event: Event) -> None:
     state["message_at"] = event.at
 
 
+def _prompt_submitted(state: dict[str, Any], event: Event) -> None:
+    state.update(activity="busy", activity_at=event.at, error=None)
+
+
 def _busy(state: dict[str, Any], event: Event) -> None:
     state.update(activity="busy", activity_at=event.at)
 
 
+def _api_error(state: dict[str, Any], event: Event) -> None:
+    from mngr.model.model_error import model_error  # few agents have one
+
+    state["error"] = model_error(event.data)
+
+
 def _turn_ended(state: dict[str, Any], event: Event) -> None:
     state.update(activity="end_of_turn", activity_at=event.at)
+    if event.data.get("reason") != kinds.API_ERROR:
+        state["error"] = None
 
 
 def _needs_input(state: dict[str, Any], event: Event) -> None:
@@ -124,9 +127,10 @@ _STEPS = {
     kinds.RENAMED: _renamed,
     kinds.LABELLED: _labelled,
     kinds.MESSAGE: _message,
-    kinds.PROMPT_SUBMITTED: _busy,
+    kinds.PROMPT_SUBMITTED: _prompt_submitted,
     kinds.TURN_ENDED: _turn_ended,
     kinds.NEEDS_INPUT: _needs_input,
     kinds.RESUMED: _busy,
+    kinds.API_ERROR: _api_error,
     kinds.SCREEN_UNKNOWN: _screen_unknown,
 }

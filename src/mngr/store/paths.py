@@ -2,8 +2,8 @@
 
 from msgspec import Struct
 
-# sockaddr_un holds 108 bytes, 104 on some systems.
-_SOCKET_LIMIT = 100
+REMOVED = ".removed."
+"""What the name of a directory begins with that is on its way out: renamed at once, and then removed file by file."""
 
 
 class AgentPaths(Struct, frozen=True):
@@ -100,13 +100,8 @@ class HostPaths(Struct, frozen=True):
 
     @property
     def socket(self) -> str:
-        """The tmux socket; under /tmp when the host dir is too long for a socket's address."""
-        near = f"{self.tmux}/socket"
-        if len(near.encode()) <= _SOCKET_LIMIT:
-            return near
-        import hashlib  # 15 ms, and rarely needed
-
-        return f"/tmp/mngr-{hashlib.sha256(self.dir.encode()).hexdigest()[:16]}/socket"
+        """The tmux socket: always in our own directory, also where its path is too long for a socket's address."""
+        return f"{self.tmux}/socket"
 
     def agent(self, agent_id: str) -> AgentPaths:
         return AgentPaths(f"{self.agents}/{agent_id}")

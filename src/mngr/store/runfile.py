@@ -10,13 +10,36 @@ from msgspec import Struct
 from mngr.errors import UsageError
 from mngr.store.paths import AgentPaths
 from mngr.store.script import quote, words
+from mngr.store.untrusted import UnfitError, decode
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
-# Shells give these a meaning of their own, so they reach the program through env(1) instead of `export`.
+# Shells give these a meaning of their own: the first ones are exported last, when our shell needs them no more. What
+# a shell refuses, changes or cannot name reaches the program through another one, which reads it from the run file.
+_LAST = frozenset("IFS ENV BASH_ENV PS1 PS2 PS4 PWD OLDPWD OPTARG".split())
 _SPECIAL = frozenset(
-    "IFS OPTIND OPTARG PPID UID EUID GROUPS ENV BASH_ENV SHELLOPTS BASHOPTS PS1 PS2 PS4 PWD OLDPWD LINENO _ RANDOM "
-    "SECONDS".split()
+    "OPTIND PPID UID EUID GROUPS SHELLOPTS BASHOPTS LINENO _ RANDOM SRANDOM SECONDS EPOCHSECONDS EPOCHREALTIME HISTCMD "
+    "DIRSTACK FUNCNAME BASHPID BASH_VERSINFO BASH_COMMAND".split()
 )
+_ODD = "# odd: "
+_PERL = (
+    'my $file = shift; open F, "<", $file or exit 72; '
+    'while (<F>) { $ENV{pack "H*", $1} = pack "H*", $2 if /^# odd: ([0-9a-f]+)=([0-9a-f]*)$/ } close F; '
+    'exec { $ARGV[0] } @ARGV; print STDERR "exec: $ARGV[0]: ", $! == 2 ? "not found" : $!, "\\n"; '
+    "exit($! == 2 ? 127 : 126)"
+)
+_PYTHON = r"""import os, re, sys
+with open(sys.argv[1], "rb") as file:
+    for name, value in re.findall(rb"(?m)^# odd: ([0-9a-f]+)=([0-9a-f]*)$", file.read()):
+        os.environb[bytes.fromhex(name.decode())] = bytes.fromhex(value.decode())
+try:
+    os.execvp(sys.argv[2], sys.argv[2:])
+except OSError as error:
+    is_missing = isinstance(error, FileNotFoundError)
+    print(f"exec: {sys.argv[2]}: {'not found' if is_missing else error.strerror}", file=sys.stderr)
+    sys.exit(127 if is_missing else 126)
+"""
+NOT_WRITTEN = 73
+"""The exit code of a run file that could not say which process it is: its program never ran."""
 _DATA = "# data: "
 _DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
 
@@ -34,35 +57,68 @@ def run_file_text(run: RunFile, paths: AgentPaths) -> str:
 
     Programs in the agent's own `bin` come first for both.
     """
-    exports = "".join(f"export {name}={quote(value)}\n" for name, value in run.env.items() if is_plain(name))
-    odd = [f"{name}={value}" for name, value in run.env.items() if not is_plain(name)]
-    env = f"env {words(*odd)} " if odd else ""
+    odd = {name: value for name, value in run.env.items() if not is_plain(name)}
+    last = {name: value for name, value in run.env.items() if name in _LAST}
+    first = {name: value for name, value in run.env.items() if name not in odd and name not in last}
+    become = "mngr_become" if odd else "exec"
     temporary = quote(f"{paths.dir}/.pid")
     return (
-        f"{_DATA}{_encode(run)}\n"
+        f"{_DATA}{_encode(run)}\n{_odd_lines(odd)}"
         'if [ "${1-}" = launch ]; then\n'
         "  s=; [ -r /proc/$$/stat ] && read -r s </proc/$$/stat\n"
         "  b=-; [ -r /proc/sys/kernel/random/boot_id ] && read -r b </proc/sys/kernel/random/boot_id\n"
-        f"  (umask 077; printf '%s\\n' \"$$ $b $s\" >{temporary}) && mv -f {temporary} {quote(paths.pid)} || exit 73\n"
+        f"  (umask 077; printf '%s\\n' \"$$ $b $s\" >{temporary}) &&\n"
+        f"    mv -f {temporary} {quote(paths.pid)} || exit {NOT_WRITTEN}\n"
         "fi\n"
         "unset TMUX TMUX_PANE\n"
-        f"{exports}"
+        f"{_exports(first)}"
         f'export PATH={quote(paths.bin)}:"${{PATH:-{_DEFAULT_PATH}}}"\n'
         f"cd -- {quote(run.cwd)} || exit 72\n"
-        f'if [ "${{1-}}" = -- ]; then shift; exec {env}"$@"; fi\n'
-        f"exec {env}{words(*run.argv)}\n"
+        f"{_become_function(odd, paths)}{_exports(last)}"
+        f'if [ "${{1-}}" = -- ]; then shift; {become} "$@"; fi\n'
+        f"{become} {words(*run.argv)}\n"
     )
+
+
+def _exports(env: Mapping[str, str]) -> str:
+    return "".join(f"export {name}={quote(value)}\n" for name, value in env.items())
+
+
+def _odd_lines(odd: Mapping[str, str]) -> str:
+    pairs = ((os.fsencode(name).hex(), os.fsencode(value).hex()) for name, value in odd.items())
+    return "".join(f"{_ODD}{name}={value}\n" for name, value in pairs)
+
+
+def _become_function(odd: Mapping[str, str], paths: AgentPaths) -> str:
+    """The sh function `mngr_become CMD…`: becomes the command with what the shell itself cannot export.
+
+    No value is in an argument unless the host has neither perl nor python3; then env(1) has them for a moment.
+    """
+    if not odd:
+        return ""
+    pairs = words(*(f"{name}={value}" for name, value in odd.items()))
+    return f"""mngr_become() {{
+  if command -v perl >/dev/null 2>&1; then exec perl -e {quote(_PERL)} {quote(paths.run)} "$@"; fi
+  if command -v python3 >/dev/null 2>&1; then exec python3 -I -S -c {quote(_PYTHON)} {quote(paths.run)} "$@"; fi
+  exec env {pairs} "$@"
+}}
+"""
 
 
 def parse_run_file(data: bytes) -> RunFile:
-    """Reads back what `run_file_text` was given."""
+    """Reads back what `run_file_text` was given; UnfitError when that cannot be found there."""
     first = data.partition(b"\n")[0].decode("ascii", "replace")
-    stored = msgspec.json.decode(first.removeprefix(_DATA), type=RunFile)
-    return RunFile(
-        cwd=_unpack(stored.cwd),
-        argv=tuple(map(_unpack, stored.argv)),
-        env={_unpack(name): _unpack(value) for name, value in stored.env.items()},
-    )
+    stored = decode(first.removeprefix(_DATA), RunFile)
+    if stored is None:
+        raise UnfitError("", "its first line is not the data that mngr wrote")
+    try:
+        return RunFile(
+            cwd=_unpack(stored.cwd),
+            argv=tuple(map(_unpack, stored.argv)),
+            env={_unpack(name): _unpack(value) for name, value in stored.env.items()},
+        )
+    except UnicodeEncodeError:
+        raise UnfitError("", "it holds characters that are no bytes") from None
 
 
 def check_env(env: Mapping[str, str]) -> None:

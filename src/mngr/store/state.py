@@ -24,7 +24,7 @@ def life(evidence: Evidence, host: HostEvidence, *, creator_alive: bool) -> Phas
     """Whether the agent's process lives, ended or was stopped. RUNNING here may be refined by its agent type."""
     folded = evidence.folded
     if evidence.spec is None:
-        return Phase(AgentState.UNKNOWN, "agent.json is missing or unreadable")
+        return _unknown(evidence, "agent.json is missing")
     if folded.stopped:
         return _stopped(evidence, "stopped")
     ended = _ended(evidence)
@@ -41,7 +41,7 @@ def life(evidence: Evidence, host: HostEvidence, *, creator_alive: bool) -> Phas
         return Phase(AgentState.RUNNING, "starting" if _is_young(evidence, host) else why)
     if _is_young(evidence, host) and host.tmux == "running":
         return Phase(AgentState.RUNNING, "starting")
-    return Phase(AgentState.UNKNOWN, "process gone, no exit record: the tmux server ended first")
+    return _unknown(evidence, "process gone, no exit record: the tmux server ended first")
 
 
 def _ended(evidence: Evidence) -> Phase | None:
@@ -74,12 +74,20 @@ def _stopped(evidence: Evidence, why: str) -> Phase:
 
 
 def _not_launched(evidence: Evidence, creator_alive: bool) -> Phase:
-    if evidence.folded.started_at is not None:
-        return Phase(AgentState.UNKNOWN, "started, but left no process id")
-    if creator_alive:
+    # Its creator says so, whatever is written by now: between the first event of a launch and the process lies a pause.
+    if creator_alive and not evidence.folded.created:
         return Phase(AgentState.CREATING, "being created")
-    return Phase(AgentState.UNKNOWN, "its creation was interrupted: mngr gc removes what is left")
+    if evidence.folded.started_at is not None:
+        return _unknown(evidence, "started, but left no process id")
+    return _unknown(evidence, "its creation was interrupted: mngr gc removes what is left")
+
+
+def _unknown(evidence: Evidence, why: str) -> Phase:
+    """A file that cannot be read is the reason before any other."""
+    faults = evidence.faults
+    return Phase(AgentState.UNKNOWN, f"its record cannot be read: {faults[0]}" if faults else why)
 
 
 def _is_young(evidence: Evidence, host: HostEvidence) -> bool:
-    return host.now - (evidence.folded.started_at or 0) < _YOUNG_S
+    """Whether it started just now; a start that lies ahead is one from before the clock was set back."""
+    return abs(host.now - (evidence.folded.started_at or 0)) < _YOUNG_S

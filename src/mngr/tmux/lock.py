@@ -6,8 +6,10 @@ from mngr.store.script import quote
 def lock_shell(path: str) -> str:
     """The sh functions `mngr_take SECONDS` (false when someone else holds it that long) and `mngr_drop`.
 
-    `flock` where the host has it: the kernel lets go of it when its holder dies. Elsewhere a directory with
-    the holder's pid, taken over when that process is gone. What the holder starts must close descriptor 9.
+    `flock` where the host has it: the kernel lets go of it when its holder dies. Elsewhere a directory with one
+    file, called `free` or by its holder's pid and start time: who renames it has the lock, and of several that
+    rename the same one only one succeeds, also when they take it from a holder that is gone. What the holder
+    starts must close descriptor 9.
     """
     return f"""\
 mngr_lock={quote(path)}
@@ -22,20 +24,34 @@ mngr_take() {{
 }}
 mngr_try() {{
   if [ -n "$mngr_flock" ]; then flock -n 9; return; fi
-  if ! mkdir "$mngr_lock.d" 2>/dev/null; then
-    mngr_holder=; {{ read -r mngr_holder <"$mngr_lock.d/pid"; }} 2>/dev/null
-    [ -n "$mngr_holder" ] && mngr_gone "$mngr_holder" || return 1
-    mv "$mngr_lock.d" "$mngr_lock.dead.$$" 2>/dev/null && rm -rf "$mngr_lock.dead.$$"
-    mkdir "$mngr_lock.d" 2>/dev/null || return 1
-  fi
-  echo "$$" >"$mngr_lock.d/pid"
+  mngr_process $$; mngr_me=$$.$mngr_start
+  [ -d "$mngr_lock.d" ] || mngr_make
+  mv "$mngr_lock.d/free" "$mngr_lock.d/$mngr_me" 2>/dev/null && return
+  for mngr_held in "$mngr_lock.d"/*; do
+    if [ "${{mngr_held##*/}}" != free ] && mngr_gone "${{mngr_held##*/}}"; then
+      mv "$mngr_held" "$mngr_lock.d/$mngr_me" 2>/dev/null && return
+    fi
+  done
+  return 1
+}}
+# Made whole and then moved to its place; where there is one already, `mv` refuses, because it is not empty.
+mngr_make() {{
+  mngr_new=$mngr_lock.new.$$
+  mkdir -p "$mngr_new/${{mngr_lock##*/}}.d" && : >"$mngr_new/${{mngr_lock##*/}}.d/free" &&
+    mv "$mngr_new/${{mngr_lock##*/}}.d" "${{mngr_lock%/*}}/" 2>/dev/null
+  rm -rf "$mngr_new"
 }}
 mngr_gone() {{
-  kill -0 "$1" 2>/dev/null || return 0
+  kill -0 "${{1%%.*}}" 2>/dev/null || return 0
+  mngr_process "${{1%%.*}}"
+  case $mngr_state in Z|X) return 0 ;; *) [ "${{1#*.}}" != "$mngr_start" ] ;; esac
+}}
+mngr_process() {{
   mngr_stat=; {{ read -r mngr_stat <"/proc/$1/stat"; }} 2>/dev/null
-  case ${{mngr_stat##*) }} in Z*) return 0 ;; *) return 1 ;; esac
+  set -- ${{mngr_stat##*) }}
+  mngr_state=${{1-}} mngr_start=${{20-}}
 }}
 mngr_drop() {{
-  if [ -n "$mngr_flock" ]; then flock -u 9; exec 9>&-; else rm -rf "$mngr_lock.d"; fi
+  if [ -n "$mngr_flock" ]; then flock -u 9; exec 9>&-; else mv "$mngr_lock.d/$mngr_me" "$mngr_lock.d/free"; fi
 }}
 """

@@ -10,6 +10,7 @@ from mngr.hosts.protocol import Host
 from mngr.model.message import MESSAGE_LIMIT
 from mngr.store.paths import AgentPaths, HostPaths
 from mngr.store.script import quote
+from mngr.store.untrusted import LAST_PID, read_number
 from mngr.tmux.lock import lock_shell
 from mngr.tmux.server import tmux_sh
 from mngr.tmux.terminal import Refusal, TtyMode, encode_for_terminal, enter_key, parse_stty
@@ -21,6 +22,7 @@ _FORMAT = (
     "#{pane_pid} #{pane_dead} #{pane_in_mode} #{pane_tty} #{version} [#{bracket_paste_flag}] #{pane_title}"
 )
 _LOOKS = 5
+_SCREEN_LIMIT = 64 << 20
 _BUSY_S = 60
 
 _SAVED, _GONE = 80, 81
@@ -99,7 +101,8 @@ def capture(pane: AgentPane, *, full: bool = False, ansi: bool = False) -> str:
     flags = ("-e " if ansi else "") + ("-S - " if full else "")
     script = (
         f"{tmux_sh(pane.paths)} capture-pane -p {flags}-t {quote(pane.target)} 2>/dev/null && exit 0\n"
-        f"cat {quote(pane.agent.screen)} 2>/dev/null && exit {_SAVED}\nexit {_GONE}"
+        f"[ -f {quote(pane.agent.screen)} ] && tail -c {_SCREEN_LIMIT} {quote(pane.agent.screen)} && exit {_SAVED}\n"
+        f"exit {_GONE}"
     )
     done = pane.host.run(("sh", "-c", script, "mngr-capture"))
     lines = done.text.rstrip("\n").split("\n")
@@ -233,7 +236,7 @@ def _read_look(line: str, stty: str) -> Look:
         exists=True,
         dead=dead != "0",
         in_copy_mode=in_mode != "0",
-        pid=int(pid),
+        pid=read_number(pid, LAST_PID) or 0,
         tty=tty,
         tmux=_version(version),
         bracketed={"[1]": True, "[0]": False}.get(bracketed),
@@ -244,7 +247,7 @@ def _read_look(line: str, stty: str) -> Look:
 
 def _version(text: str) -> tuple[int, int]:
     """`3.3a` → (3, 3), `next-3.7` → (3, 7)."""
-    found = re.search(r"(\d+)\.(\d+)", text)
+    found = re.search(r"([0-9]{1,4})\.([0-9]{1,4})", text)
     return (int(found[1]), int(found[2])) if found else (0, 0)
 
 

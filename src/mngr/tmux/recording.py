@@ -9,7 +9,7 @@ from msgspec import Struct
 from mngr.errors import NotFoundError
 from mngr.hosts.protocol import Host
 from mngr.model.agent import AgentSpec
-from mngr.store.paths import AgentPaths, HostPaths
+from mngr.store.paths import HostPaths
 from mngr.store.script import put, quote
 from mngr.tmux.lock import lock_shell
 from mngr.tmux.pane import COLUMNS, ROWS
@@ -19,6 +19,11 @@ RAW_LIMIT = 64 * 1024 * 1024
 """Where a recording stops; twice that where the host's sh counts its limits in KB."""
 
 _NO_RECORDING = 80
+
+# One `cat`, which writes at once and ends at the limit. tmux expands formats and times in this command, but not in
+# the value of an option: that is where the quoted path is.
+RECORDER = f"umask 077; ulimit -c 0; ulimit -f {RAW_LIMIT // 512}; exec cat >>#{{@mngr_raw}}"
+"""The shell command that takes a pane's output."""
 
 # Sizes come from `ls -ln`: busybox's wc reads whole files. A date without %N gets its fraction from the ticks
 # since the second began. A writer that starts late does not date again what an earlier one has dated.
@@ -53,11 +58,6 @@ class Recording(Struct, frozen=True):
     started_at: float
     ended_at: float
     title: str = ""
-
-
-def recorder(agent: AgentPaths) -> str:
-    """The shell command that takes a pane's output: one `cat`, which writes at once and ends at the limit."""
-    return f"umask 077; ulimit -c 0; ulimit -f {RAW_LIMIT // 512}; exec cat >>{quote(agent.raw)}"
 
 
 def ensure_index_writer(paths: HostPaths) -> str:

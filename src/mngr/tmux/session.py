@@ -8,9 +8,10 @@ from mngr.model.agent import AgentSpec
 from mngr.process import Completed
 from mngr.store.paths import AgentPaths, HostPaths
 from mngr.store.script import READ_AND_RUN, encode, quote, words
+from mngr.store.untrusted import LAST_PID, read_number
 from mngr.tmux.pane import COLUMNS, ROWS
-from mngr.tmux.recording import ensure_index_writer, recorder
-from mngr.tmux.server import end_if_empty, start_function, tmux_sh
+from mngr.tmux.recording import RECORDER, ensure_index_writer
+from mngr.tmux.server import ENDING, end_if_empty, start_function, tmux_sh, unless_ending
 
 NO_TMUX = 70
 TAKEN = 71
@@ -60,9 +61,12 @@ def read_launch(done: Completed, host: Host, spec: AgentSpec) -> Launched:
         )
     head, _, rest = done.stdout.partition(b"\n")
     exit_json, _, screen = rest.partition(b"\n")
-    *said, calm, pid = head.decode(errors="replace").split()
-    settled = int(calm) > 1 and not exit_json
-    return Launched(int(pid), exit_json, screen.decode(errors="replace"), settled, " ".join(said))
+    *said, calm, pid = ["", "", *head.decode(errors="replace").split()]
+    number = read_number(pid, LAST_PID)
+    if number is None:
+        raise MngrError(f'could not start "{spec.name}": "{host.name}" did not say which process it is')
+    settled = (read_number(calm, LAST_PID) or 0) > 1 and not exit_json
+    return Launched(number, exit_json, screen.decode(errors="replace"), settled, " ".join(said).strip())
 
 
 def launch_script(paths: HostPaths, spec: AgentSpec, *, before: str, after: str) -> str:
@@ -71,13 +75,16 @@ def launch_script(paths: HostPaths, spec: AgentSpec, *, before: str, after: str)
     return f"""\
 command -v tmux >/dev/null 2>&1 || exit {NO_TMUX}
 {start_function(paths)}
+[ ! -e {quote(paths.tmux)} ] || mngr_own || exit 1
 D={quote(agent.dir)}
 {before}
 [ ! -e "$D/exit.json" ] && [ ! -e "$D/pid" ] || rm -f "$D/exit.json" "$D/pid"
+[ -S {quote(paths.socket)} ] || mngr_server || exit 1
 n=0
 until out=$({tmux_sh(paths)} {_new_session(agent, spec)} 2>&1 </dev/null); do
   case $out in
     *"duplicate session"*) exit {TAKEN} ;;
+    *{ENDING}*) sleep 0.01; mngr_server || exit 1 ;;
     *"no server"*|*"error connecting"*|*"server exited"*|*"lost server"*|*"No such file"*) mngr_server || exit 1 ;;
     *) echo "$out" >&2; exit 1 ;;
   esac
@@ -86,7 +93,7 @@ until out=$({tmux_sh(paths)} {_new_session(agent, spec)} 2>&1 </dev/null); do
 done
 {ensure_index_writer(paths) if spec.record else ""}
 {after}
-{_settle(paths)}
+{_SETTLE}
 echo "$calm ${{pid:-0}}"
 if [ -e "$D/exit.json" ]; then
   cat "$D/exit.json"
@@ -104,23 +111,23 @@ def _new_session(agent: AgentPaths, spec: AgentSpec) -> str:
     parts = [
         f"new-session -d -s {quote(spec.session)} -n agent {size} -c / {words('sh', agent.run, 'launch')}",
         f"set-option -t {target} @mngr_id {spec.id}",
+        # Read by the hook of servers that an earlier mngr has started.
         f"set-option -t {target} @mngr_dir {quote(agent.dir)}",
         f"set-option -w -t {target} window-size manual",
     ]
     if spec.record:
-        parts.append(f"pipe-pane -t {target} {quote(recorder(agent))}")
+        parts.append(f"set-option -t {target} @mngr_raw {quote(quote(agent.raw))}")
+        parts.append(f"pipe-pane -t {target} {quote(RECORDER)}")
     for name, command in spec.windows.items():
         shell = words("sh", agent.run, "--", "sh", "-c", command)
-        parts.append(f"new-window -d -t {target} -n {quote(name)} -c / {shell}")
-    return " \\; ".join(parts)
+        # tmux expands formats in a window's name.
+        parts.append(f"new-window -d -t {target} -n {quote(name.replace('#', '##'))} -c / {shell}")
+    return unless_ending(*parts)
 
 
-def _settle(paths: HostPaths) -> str:
-    """Shell lines that wait until the program sleeps on two looks in a row, or ended, or 0.3 s are over.
-
-    A program that starts is busy; one that waits for something has come up. Without /proc: 0.1 s.
-    """
-    return """\
+# Waits until the program sleeps on two looks in a row, or ended, or 0.3 s are over. A program that starts is busy; one
+# that waits for something has come up. Without /proc: 0.1 s.
+_SETTLE = """\
 n=0
 until [ -e "$D/pid" ] || [ -e "$D/exit.json" ] || [ "$n" -ge 1000 ]; do n=$((n + 1)); sleep 0.002; done
 pid=0; { read -r pid rest <"$D/pid"; } 2>/dev/null
@@ -135,21 +142,22 @@ while [ "$n" -lt 60 ] && [ "$calm" -lt 2 ] && [ ! -e "$D/exit.json" ]; do
   [ -d /proc/self ] || [ "$n" -lt 20 ] || break
   # It is dead and tmux's hook has yet to write the record: wait for that rather than count.
   case $state in Z*|X*|'') [ -d /proc/self ] && [ "$gone" -lt 400 ] && n=$((n - 1)) && gone=$((gone + 1)) ;; esac
-  # tmux now and then misses the death of a child that ends at once; the end of another one wakes it.
-  case $state$((gone % 5)) in Z*0) TMUX_SH run-shell -b : ;; esac
+  # tmux misses the death of a child that ends while libutempter runs its helper; the signal makes it look again.
+  case $state in Z*) set -- $state; kill -CHLD "$2" 2>/dev/null ;; esac
   n=$((n + 1)); [ "$calm" -ge 2 ] || sleep 0.005
 done
-""".replace("TMUX_SH", tmux_sh(paths))
+"""
 
 
 def kill_script(paths: HostPaths, sessions: list[tuple[str, AgentPaths]]) -> str:
     """Shell lines that keep each session's last screen and end the session; the server goes with the last one."""
     lines = []
     for session, agent in sessions:
-        target, screen = quote(f"={session}:"), quote(agent.screen)
+        # A name that nobody can have put a FIFO at.
+        target, screen, new = quote(f"={session}:"), quote(agent.screen), quote(f"{agent.screen}.new.") + "$$"
         lines.append(
-            f"{tmux_sh(paths)} capture-pane -p -e -S - -t {target} >{screen}.new 2>/dev/null && "
-            f"mv -f {screen}.new {screen} || rm -f {screen}.new"
+            f"{tmux_sh(paths)} capture-pane -p -e -S - -t {target} >{new} 2>/dev/null && "
+            f"mv -f {new} {screen} || rm -f {new}"
         )
         lines.append(f"{tmux_sh(paths)} kill-session -t {quote('=' + session)} 2>/dev/null")
     return "\n".join(lines) + "\n" + end_if_empty(paths)

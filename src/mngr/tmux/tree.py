@@ -6,21 +6,27 @@ from mngr.errors import MngrError
 from mngr.hosts.protocol import Host
 from mngr.store.paths import HostPaths
 from mngr.store.script import READ_AND_RUN, encode, quote
+from mngr.tmux.server import tmux_sh
 
 # Prints PID words: in the session of a root (PID:START), marked by environment, or descended from either; never this
-# shell, its ancestors and children, nor the tmux server.
+# shell, its ancestors and children, nor the tmux server. A root is what a file says, so it must be confirmed: by a
+# process of its session that is marked, or by tmux, in whose pane of that agent it runs.
 _SCAN = r"""
 mngr_scan() {
   marks=$(echo $(grep -l $patterns /proc/[0-9]*/environ 2>/dev/null))
-  cat /proc/[0-9]*/stat 2>/dev/null | awk -v me=$$ -v roots="$roots" -v marks="$marks" -v spared="$server" '
+  cat /proc/[0-9]*/stat 2>/dev/null | awk -v me=$$ -v roots="$roots" -v marks="$marks" -v panes="$panes" \
+    -v spared="$server" '
     { pid = $1 + 0; rest = $0; sub(/.*\) /, "", rest); split(rest, f, " ")
       if (f[1] == "Z" || f[1] == "X") next
       parent[pid] = f[2]; session[pid] = f[4]; start[pid] = f[20] }
     END {
       n = split(roots, r, " ")
-      for (i = 1; i <= n; i++) { split(r[i], w, ":"); if (!(w[1] in start) || start[w[1]] == w[2]) root[w[1]] = 1 }
+      for (i = 1; i <= n; i++) { split(r[i], w, ":"); if (!(w[1] in start) || start[w[1]] == w[2]) claimed[w[1]] = 1 }
       n = split(marks, m, " ")
       for (i = 1; i <= n; i++) { split(m[i], w, "/"); if (w[3] in parent) hit[w[3]] = 1 }
+      for (p in hit) if (session[p] in claimed) root[session[p]] = 1
+      n = split(panes, m, " ")
+      for (i = 1; i <= n; i++) if (m[i] in claimed) root[m[i]] = 1
       for (p in parent) if (session[p] in root) hit[p] = 1
       do { grown = 0
         for (p in parent) if (!(p in hit) && (parent[p] in hit)) { hit[p] = 1; grown = 1 }
@@ -49,12 +55,21 @@ def end_trees_script(paths: HostPaths, agent_ids: Sequence[str], grace_s: float)
 patterns={quote(patterns)}
 roots=
 for d in {dirs}; do
-  pid=; {{ read -r pid boot was <"$d/pid"; }} 2>/dev/null
-  [ -n "$pid" ] || continue
-  set -- ${{was##*) }}
-  shift 19 2>/dev/null && roots="$roots $pid:$1"
+  pid=; [ ! -f "$d/pid" ] || [ -L "$d/pid" ] || {{ read -r pid boot was <"$d/pid"; }} 2>/dev/null
+  case $pid in ''|*[!0-9]*|????????*) continue ;; esac
+  set -f; set -- ${{was##*) }}; set +f
+  # Field 22 of the whole line. A `shift` of more words than there are ends some shells.
+  [ $# -ge 20 ] || continue
+  case ${{20}} in *[!0-9]*) ;; *) roots="$roots $pid:${{20}}" ;; esac
 done
-server=$(tmux -N -S {quote(paths.socket)} display-message -p '#{{pid}}' 2>/dev/null)
+set -f; set -- $({tmux_sh(paths)} display-message -p '#{{pid}}' \\; \\
+  list-panes -a -F 'of:#{{@mngr_id}} #{{pane_pid}}' 2>/dev/null); set +f
+server=${{1-}} panes=
+[ $# -eq 0 ] || shift
+while [ $# -gt 1 ]; do
+  case $1 in of:?*) case $patterns in *"=${{1#of:}}"*) panes="$panes $2" ;; esac ;; esac
+  shift 2
+done
 {_SCAN}
 mngr_look
 if [ -n "$left" ]; then

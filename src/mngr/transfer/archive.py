@@ -6,11 +6,23 @@ from typing import IO, BinaryIO
 
 from msgspec import Struct
 
-from mngr.transfer.confine import Limits, open_parent, plain_path, show, show_size, stays_inside
+from mngr.transfer.confine import (
+    Limits,
+    belongs_to_git,
+    open_parent,
+    plain_path,
+    show,
+    show_size,
+    stays_inside,
+)
 
 _CHUNK = 1 << 20
 # Headers and padding that come with any honest archive, beyond the bytes of its files.
 _OVERHEAD = 64 << 20
+# The same between two members: tarfile holds a header in memory as a whole.
+_HEADER = 4 << 20
+_NAME_LIMIT = 4096
+_NOTES = 1000
 
 
 class Unpacked(Struct, frozen=True):
@@ -29,13 +41,20 @@ def unpack(archive: BinaryIO, into: str, limits: Limits) -> Unpacked:
     try:
         with tarfile.open(fileobj=reader, mode="r|", errors="surrogateescape") as tar:  # type: ignore[call-overload]
             for member in tar:
+                # It would keep every member, however many there are.
+                tar.members = []
+                reader.allow(member.size + _HEADER)
                 unpacking.take(tar, member)
     except _TooMuchError:
         stopped = True
         unpacking.notes.append(f"stopped: more than {show_size(limits.total_bytes)}")
-    except (tarfile.TarError, EOFError) as error:
+    except _TooManyError:
+        stopped = True
+        unpacking.notes.append(f"stopped: far more than {limits.files} files")
+    except (tarfile.TarError, EOFError, RecursionError, ValueError) as error:
+        # tarfile calls itself for each of many headers in a row.
         if reader.count:
-            unpacking.notes.append(f"the archive ends early or is damaged ({error})")
+            unpacking.notes.append(f"the archive ends early or is damaged ({show(str(error))})")
     return Unpacked(tuple(unpacking.files), unpacking.links, tuple(unpacking.notes), stopped)
 
 
@@ -43,16 +62,24 @@ class _TooMuchError(Exception):
     pass
 
 
+class _TooManyError(Exception):
+    pass
+
+
 class _Counted:
-    """A reader that stops after so many bytes."""
+    """A reader that stops after so many bytes in all, and after so many since it was last allowed more."""
 
     def __init__(self, file: BinaryIO, limit: int) -> None:
-        self._file, self._limit, self.count = file, limit, 0
+        self._file, self._limit, self._until, self.count = file, limit, _HEADER, 0
+
+    def allow(self, size: int) -> None:
+        """Lets so many bytes pass from here."""
+        self._until = self.count + size
 
     def read(self, size: int) -> bytes:
         data = self._file.read(size)
         self.count += len(data)
-        if self.count > self._limit:
+        if self.count > min(self._limit, self._until):
             raise _TooMuchError
         return data
 
@@ -62,6 +89,7 @@ class _Unpacking:
 
     def __init__(self, into: str, limits: Limits) -> None:
         self._into, self._limits, self._left = into, limits, limits.total_bytes
+        self._members = 0
         self.files: list[str] = []
         self.links: dict[str, str] = {}
         self.notes: list[str] = []
@@ -70,14 +98,19 @@ class _Unpacking:
 
     def take(self, tar: tarfile.TarFile, member: tarfile.TarInfo) -> None:
         """Takes one member. Where two have the same name the first one counts."""
-        path = plain_path(member.name)
+        self._members += 1
+        if self._members > 2 * self._limits.files + _NOTES:
+            raise _TooManyError
+        path = plain_path(member.name) if len(member.name) <= _NAME_LIMIT else None
         if path in self._seen:
             return
         if path:
             self._seen.add(path)
         reason = self._refusal(member, path)
-        if reason:
-            self.notes.append(f"left out {show(path or member.name)}: {reason}")
+        if reason and len(self.notes) < _NOTES:
+            self.notes.append(f"left out {show(path or member.name[:_NAME_LIMIT])}: {reason}")
+        elif reason:
+            return
         elif path and member.issym():
             self.links[path] = member.linkname
         elif path and not member.isdir():
@@ -85,9 +118,11 @@ class _Unpacking:
 
     def _refusal(self, member: tarfile.TarInfo, path: str | None) -> str:
         if path is None:
-            return "its name points outside"
+            return "its name points outside" if len(member.name) <= _NAME_LIMIT else "its name is too long"
         if member.isdir() or not path:
             return ""
+        if belongs_to_git(path) or belongs_to_git(member.linkname):
+            return "git would act on it"
         if member.issym():
             return (
                 "" if stays_inside(path, member.linkname) else f"a link to {show(member.linkname)}, outside"

@@ -1,12 +1,20 @@
 """Names and sizes from a stranger: what they may touch on this machine."""
 
 import os
+import sys
 
 from msgspec import Struct
 
+from mngr_lib.safe_text import one_line
+
+# Characters that HFS+ leaves out when it compares names.
+_IGNORED = frozenset(
+    map(chr, (*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF))
+)
+
 
 class Limits(Struct, frozen=True):
-    """How much one pull may bring."""
+    """What one pull may bring."""
 
     file_bytes: int = 1 << 30
     total_bytes: int = 4 << 30
@@ -15,7 +23,7 @@ class Limits(Struct, frozen=True):
 
 def show(name: str) -> str:
     """A name for a terminal: what could act on it is spelled out."""
-    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in name)
+    return one_line(name)
 
 
 def show_size(size: int) -> str:
@@ -31,6 +39,16 @@ def plain_path(name: str) -> str | None:
     if name.startswith("/") or ".." in parts or "\0" in name:
         return None
     return "/".join(parts)
+
+
+def belongs_to_git(path: str) -> bool:
+    """Whether git would run what lies there, or take its folder for a repository whose settings name programs.
+
+    Some file systems ignore case and invisible characters in names, and git finds a bare repository by its HEAD.
+    """
+    parts = ["".join(char for char in part if char not in _IGNORED) for part in path.split("/")]
+    name = parts[-1].upper() if sys.platform == "darwin" else parts[-1]
+    return name == "HEAD" or any(part.casefold() in (".git", "git~1") for part in parts)
 
 
 def stays_inside(path: str, target: str) -> bool:

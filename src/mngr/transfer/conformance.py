@@ -141,7 +141,7 @@ class CopyingConformance(TransferConformance):
         sent = send(transfer, host, top)
         commit = commit_there(host, sent, "file", "work")
         notes = discard(host, sent, find_source(top), transfer.name)
-        assert f"kept branch {sent.branch}: 1 commit not merged anywhere" in notes
+        assert any("1 commit not merged anywhere" in note and sent.branch in note for note in notes)
         assert git(top, "rev-parse", f"refs/heads/{sent.branch}") == commit
         assert host.run(("test", "-e", sent.work_dir)).code != 0
 

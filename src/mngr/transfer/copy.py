@@ -11,6 +11,7 @@ from mngr.transfer.git import NEEDS_GIT, failed, run_script
 from mngr.transfer.protocol import Brought, Sent, Source
 from mngr.transfer.source import free_branch
 from mngr.transfer.tar import send_tar
+from mngr.transfer.view import checkout_of
 
 # Records of the source's other worktrees: in a copy they would let git remove those.
 _LEFT_OUT = ("--exclude=./.git/worktrees", "--exclude=./.git/mngr.lock", "--exclude=./.git/*.lock")
@@ -41,7 +42,7 @@ class CopyTransfer:
         return Sent(work_dir=work_dir, branch=name, base_commit=base, owns_work_dir=True, notes=notes)
 
     def bring_back(self, host: Host, work_dir: str, into: Source, branch: str) -> Brought:
-        return fetch_branch(host, work_dir, into, branch, keeps_filters=True)
+        return fetch_branch(checkout_of(host, work_dir, self.name, into), into, branch)
 
 
 def _has_history(source: Source) -> bool:

@@ -26,10 +26,10 @@ GIT_INDEX_FILE=$index git -c core.splitIndex=false add -A $sparse
 tree=$(GIT_INDEX_FILE=$index git write-tree)
 rm -f "$index" "$index.lock"
 trap - EXIT HUP INT TERM
-{_COMMIT_TREE}"""
+{COMMIT_TREE}"""
 
 
-_COMMIT_TREE = f"""export GIT_AUTHOR_NAME=mngr GIT_AUTHOR_EMAIL=mngr@localhost
+COMMIT_TREE = f"""export GIT_AUTHOR_NAME=mngr GIT_AUTHOR_EMAIL=mngr@localhost
 export GIT_COMMITTER_NAME=mngr GIT_COMMITTER_EMAIL=mngr@localhost
 if head=$(git rev-parse -q --verify 'HEAD^{{commit}}'); then
   if [ "$tree" = "$(git rev-parse 'HEAD^{{tree}}')" ]; then echo "$head"

@@ -2,101 +2,168 @@
 
 import os
 
-from mngr.errors import RefusedError
-from mngr.hosts.protocol import Host
-from mngr.store.lock import locked
-from mngr.transfer.fetch import NoRepositoryError, fetch_branch, look, move_branch, stand
-from mngr.transfer.git import git
+import msgspec
+
+from mngr.errors import MngrError, RefusedError, UnreachableError, UsageError
+from mngr.hosts.protocol import Host, shares_files
+from mngr.store.script import quote
+from mngr.transfer.confine import show
+from mngr.transfer.fetch import (
+    NoRepositoryError,
+    Report,
+    UnreadableError,
+    fetch_branch,
+    look_at_head,
+    move_branch,
+    stand,
+)
+from mngr.transfer.git import git, run_script
 from mngr.transfer.protocol import Sent, Source
-from mngr.transfer.source import free_branch
+from mngr.transfer.source import check_branch, free_branch
+from mngr.transfer.view import Checkout, checkout_of, enter_script
 from mngr.transfer.work_dir import remove_work_dir
-from mngr.transfer.worktree import forget_worktree, lock_path, remove_worktree
+from mngr.transfer.worktree import forget_worktree, lock_repository, read_line, remove_worktree
+
+# A host counts its commits itself, and may say anything.
+_DIGITS = 10
 
 
-def discard(host: Host, sent: Sent, source: Source | None, transfer_name: str) -> tuple[str, ...]:
+def discard(
+    host: Host, sent: Sent, source: Source | None, transfer_name: str, *, discard_unreadable: bool = False
+) -> tuple[str, ...]:
     """Removes work dir and branch of a transfer and says what it kept. Safe twice, and without the source.
 
-    A worktree's branch stays when it holds commits found nowhere else; commits of a mirror or copy
-    that were never brought home are fetched into the source first, and when that fails nothing is removed.
+    A worktree's branch stays when it holds commits found nowhere else; commits of a mirror or copy that were never
+    brought home are fetched into the source first. Where they cannot be read nothing is removed, unless
+    `discard_unreadable`.
+    On a host that shares no files with this machine a work dir is never one of this machine's worktrees.
     """
     source = source if source and os.path.isdir(source.common_dir) else None
-    if transfer_name == "worktree":
-        return _discard_worktree(host, sent, source)
-    if not sent.owns_work_dir:
-        return ()
-    notes = _rescue(host, sent, source) if source and sent.branch and transfer_name != "none" else ()
-    return notes + remove_work_dir(host, sent.work_dir)
+    is_worktree = transfer_name == "worktree" and shares_files(host)
+    keeping = _keep_detached if is_worktree else _rescue
+    notes: tuple[str, ...] = ()
+    if source and sent.owns_work_dir and transfer_name != "none":
+        try:
+            notes = keeping(checkout_of(host, sent.work_dir, transfer_name, source), sent, source)
+        except UnreachableError:
+            raise
+        except MngrError as error:
+            if not discard_unreadable:
+                raise _not_kept(sent, error) from error
+            notes = (f"discarded what could not be read in {sent.work_dir}: {_one_line(error)}",)
+    if is_worktree:
+        return notes + _discard_worktree(host, sent, source)
+    return notes + (remove_work_dir(host, sent.work_dir) if sent.owns_work_dir else ())
 
 
-def unmerged_commits(host: Host, sent: Sent, source: Source | None) -> int:
+def unmerged_commits(place: Checkout, sent: Sent, source: Source | None) -> int:
     """How many commits of the work dir's HEAD are on no other branch, tag or remote branch of the source."""
     try:
-        head = look(host, sent.work_dir).head
+        report = look_at_head(place)
     except NoRepositoryError:
         return 0
+    head = report.head
+    if not head:
+        _check_unborn(report, place)
     if not head or head == sent.base_commit:
         return 0
     counted = None
     if source and os.path.isdir(source.common_dir):
         counted = _count(source, head, sent, own=sent.branch if sent.owns_branch else "")
-    return _count_there(host, sent, head) if counted is None else counted
+    return _count_there(place, sent) if counted is None else counted
+
+
+def _check_unborn(report: Report, place: Checkout) -> None:
+    """Raises unless a HEAD without a commit is a branch that has none yet, and not one that git cannot read."""
+    try:
+        check_branch(report.branch)
+    except UsageError:
+        raise UnreadableError(
+            f"HEAD of {place.work_dir} on {place.host.name} names no branch and no commit"
+        ) from None
+
+
+def _not_kept(sent: Sent, error: MngrError) -> MngrError:
+    return RefusedError(
+        f"the commits in {sent.work_dir} cannot be kept, so nothing was removed: {_one_line(error)}",
+        hint="repair it there, or let them go: mngr destroy NAME --discard-unreadable",
+    )
 
 
 def _discard_worktree(host: Host, sent: Sent, source: Source | None) -> tuple[str, ...]:
     if not source:
         return remove_work_dir(host, sent.work_dir) if sent.owns_work_dir else ()
     notes: tuple[str, ...] = ()
-    if sent.owns_work_dir:
-        notes += _keep_detached(sent, source)
-        if not remove_worktree(source, sent.work_dir):
-            notes += remove_work_dir(host, sent.work_dir)
-            forget_worktree(source, sent.work_dir)
+    if sent.owns_work_dir and not remove_worktree(source, sent.work_dir):
+        notes += remove_work_dir(host, sent.work_dir)
+        forget_worktree(source, sent.work_dir)
     return notes + (_drop_branch(sent, source) if sent.owns_branch and sent.branch else ())
 
 
-def _keep_detached(sent: Sent, source: Source) -> tuple[str, ...]:
+def _keep_detached(place: Checkout, sent: Sent, source: Source) -> tuple[str, ...]:
     """A HEAD on no branch dies with its worktree; commits that only it holds get a branch."""
-    if not os.path.lexists(os.path.join(sent.work_dir, ".git")):
+    if _is_on_branch(sent.work_dir):
         return ()
-    done = git(sent.work_dir, "rev-parse", "HEAD", "--symbolic-full-name", "HEAD")
-    head, _, ref = done.text.strip().partition("\n")
-    if done.code or ref != "HEAD" or head == sent.base_commit:
+    try:
+        report = look_at_head(place)
+    except (NoRepositoryError, UnreadableError):
+        return ()  # its commits are in the source, on its branch, whatever became of its own part
+    if report.branch or not report.head or report.head == sent.base_commit:
         return ()
-    count = _count(source, head, sent)
-    if not count:
+    count = _count(source, report.head, sent)
+    if count == 0:
         return ()
-    name, _ = free_branch(source, f"{sent.branch or 'mngr'}-detached")
-    move_branch(source, name, head, "")
-    return (f"kept {_commits(count)} that were on no branch as {name}",)
+    name, _ = free_branch(source, f"{_home_branch(sent)}-detached")
+    move_branch(source, name, report.head, "")
+    return (f"kept {_commits(count)} that were on no branch as {name} in {_where(source)}",)
+
+
+def _is_on_branch(work_dir: str) -> bool:
+    """Whether HEAD of a worktree plainly names a branch: most do, and then git need not be asked."""
+    git_dir = (read_line(os.path.join(work_dir, ".git")) or "").removeprefix("gitdir: ")
+    head = read_line(os.path.join(work_dir, git_dir, "HEAD")) or "" if git_dir else ""
+    # Where references are in a table, this file names a branch that cannot be.
+    return head.startswith("ref: refs/heads/") and not head.endswith("/.invalid")
+
+
+def _home_branch(sent: Sent) -> str:
+    """The branch for commits that are kept; one of its own where the recorded name is none that git takes."""
+    try:
+        return check_branch(sent.branch)
+    except UsageError:
+        return "mngr/kept"
 
 
 def _drop_branch(sent: Sent, source: Source) -> tuple[str, ...]:
-    with locked(lock_path(source)):
+    kept = f"kept branch {sent.branch} in {_where(source)}"
+    with lock_repository(source, timeout_s=60):
         standing = stand(source, sent.branch)
         if not standing.commit:
             return ()
         if standing.checked_out_at:
-            return (f"kept branch {sent.branch}: it is checked out in {standing.checked_out_at}",)
+            return (f"{kept}: it is checked out in {standing.checked_out_at}",)
         is_untouched = standing.commit == sent.base_commit
         count = 0 if is_untouched else _count(source, standing.commit, sent, own=sent.branch)
         if count is None:
-            return (f"kept branch {sent.branch}: its commits cannot be compared",)
+            return (f"{kept}: its commits cannot be compared",)
         if count:
-            return (f"kept branch {sent.branch}: {_commits(count)} not merged anywhere",)
+            return (f"{kept}: {_commits(count)} not merged anywhere",)
         done = git(source.common_dir, "branch", "-q", "-D", "--", sent.branch)
-        return (f"kept branch {sent.branch}: {done.complaint}",) if done.code else ()
+        return (f"{kept}: {done.complaint}",) if done.code else ()
 
 
-def _rescue(host: Host, sent: Sent, source: Source) -> tuple[str, ...]:
-    count = unmerged_commits(host, sent, source)
+def _rescue(place: Checkout, sent: Sent, source: Source) -> tuple[str, ...]:
+    if not sent.branch:
+        return ()
+    count = unmerged_commits(place, sent, source)
     if not count:
         return ()
+    source, wanted = msgspec.structs.replace(source, include_dirty=False), _home_branch(sent)
     try:
-        branch = fetch_branch(host, sent.work_dir, source, sent.branch).branch
+        branch = fetch_branch(place, source, wanted).branch
     except RefusedError:
-        free, _ = free_branch(source, sent.branch)
-        branch = fetch_branch(host, sent.work_dir, source, free).branch
-    return (f"kept branch {branch}: {_commits(count)} not merged anywhere",)
+        branch = fetch_branch(place, source, free_branch(source, wanted)[0]).branch
+    return (f"kept branch {branch} in {_where(source)}: {_commits(count)} not merged anywhere",)
 
 
 def _count(source: Source, commit: str, sent: Sent, own: str = "") -> int | None:
@@ -107,11 +174,22 @@ def _count(source: Source, commit: str, sent: Sent, own: str = "") -> int | None
     return int(done.text) if done.code == 0 else None
 
 
-def _count_there(host: Host, sent: Sent, head: str) -> int:
-    since = [f"^{sent.base_commit}"] if sent.base_commit else []
-    done = host.run(("git", "-C", sent.work_dir, "rev-list", "--count", head, *since))
-    return int(done.stdout) if done.code == 0 else 1
+def _count_there(place: Checkout, sent: Sent) -> int:
+    since = quote(f"^{sent.base_commit}") if sent.base_commit else ""
+    done = run_script(place.host, f'{enter_script(place)}its_git rev-list --count "$head" {since}\n')
+    count = done.stdout.strip()
+    return int(count) if done.code == 0 and count.isdigit() and len(count) < _DIGITS else 1
 
 
-def _commits(count: int) -> str:
-    return "1 commit" if count == 1 else f"{count} commits"
+def _where(source: Source) -> str:
+    """The repository, as a person names it."""
+    return source.top or source.common_dir
+
+
+def _one_line(error: MngrError) -> str:
+    """What went wrong, also in the words of the agent's host, as text for a terminal."""
+    return "; ".join(show(line) for line in error.message.splitlines())
+
+
+def _commits(count: int | None) -> str:
+    return "1 commit" if count == 1 else f"{count or 'some'} commits"

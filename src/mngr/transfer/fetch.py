@@ -5,22 +5,34 @@ import os
 from msgspec import Struct
 
 from mngr.errors import MngrError, RefusedError
-from mngr.hosts.protocol import Host
 from mngr.process import Completed
-from mngr.store.script import quote
-from mngr.transfer.dirty import is_snapshot, snapshot_commit_script
-from mngr.transfer.filters import WITHOUT_FILTERS
-from mngr.transfer.git import NEEDS_GIT, git, run_script
+from mngr.transfer.confine import show
+from mngr.transfer.dirty import is_snapshot
+from mngr.transfer.git import git, run_script
 from mngr.transfer.pack import fetch_pack
 from mngr.transfer.protocol import Brought, Source
-from mngr.transfer.source import check_branch, summarise_status
+from mngr.transfer.refs import INCOMING, temporary_ref
+from mngr.transfer.source import check_branch, is_commit_id, summarise_status
+from mngr.transfer.view import (
+    ELSEWHERE,
+    NO_REPOSITORY,
+    NO_WORK_DIR,
+    SNAPSHOT,
+    STATUS,
+    Checkout,
+    enter_script,
+    view_script,
+)
 
-_NO_WORK_DIR = 72
-_NO_REPOSITORY = 75
+_HEAD_TIMEOUT_S, _FILES_TIMEOUT_S = 60.0, 600.0
 
 
 class NoRepositoryError(MngrError):
-    """The work dir is gone, or what git needs in it."""
+    """The work dir is gone, or has no repository."""
+
+
+class UnreadableError(MngrError):
+    """There is a repository, and git cannot read it, or it is not the one that was made for the agent."""
 
 
 class Report(Struct, frozen=True):
@@ -28,8 +40,10 @@ class Report(Struct, frozen=True):
 
     head: str
     branch: str
-    snapshot: str
-    uncommitted: str
+    snapshot: str = ""
+    uncommitted: str = ""
+    problem: str = ""
+    """Why what is uncommitted could not be read."""
 
 
 class Standing(Struct, frozen=True):
@@ -39,13 +53,12 @@ class Standing(Struct, frozen=True):
     checked_out_at: str
 
 
-def fetch_branch(
-    host: Host, work_dir: str, into: Source, branch: str, *, keeps_filters: bool = False
-) -> Brought:
+def fetch_branch(place: Checkout, into: Source, branch: str) -> Brought:
     """Fetches HEAD of the work dir into a branch; refuses what is checked out or would lose commits."""
     _need_repository(into)
     check_branch(branch)
-    report = look(host, work_dir, snapshot=into.include_dirty, keeps_filters=keeps_filters)
+    host, work_dir = place.host, place.work_dir
+    report = look(place, snapshot=into.include_dirty)
     standing = stand(into, branch)
     wanted, notes = report.snapshot or report.head, _notes(report, branch)
     if not wanted:
@@ -53,7 +66,7 @@ def fetch_branch(
     if wanted == standing.commit:
         return Brought(branch, wanted, wanted, (*notes, "nothing new"))
     _refuse_checked_out(standing, branch)
-    incoming = f"refs/mngr/incoming/{os.urandom(8).hex()}"
+    incoming = temporary_ref(INCOMING)
     try:
         fetch_pack(into.common_dir, host, work_dir, [f"{wanted}:{incoming}"])
         arrived = git(into.common_dir, "rev-parse", "-q", "--verify", incoming).text.strip()
@@ -68,45 +81,65 @@ def fetch_branch(
     return Brought(branch, standing.commit, wanted, notes)
 
 
-def look(host: Host, work_dir: str, *, snapshot: bool = False, keeps_filters: bool = False) -> Report:
-    """Asks a work dir on the host for its HEAD, branch, uncommitted files and, on demand, their commit.
-
-    `keeps_filters` is for a work dir with the user's own configuration: its filters make what is committed.
-    """
-    taking = f"( {snapshot_commit_script(work_dir)})\n" if snapshot else ""
-    script = f"""{NEEDS_GIT}cd -- {quote(work_dir)} 2>/dev/null || exit {_NO_WORK_DIR}
-[ -e .git ] || exit {_NO_REPOSITORY}
-git rev-parse --git-dir >/dev/null || exit {_NO_REPOSITORY}
-git rev-parse -q --verify 'HEAD^{{commit}}' || echo
-git symbolic-ref -q HEAD || echo
-{taking + WITHOUT_FILTERS if keeps_filters else WITHOUT_FILTERS + taking}echo status
-git status --porcelain -z
+def look(place: Checkout, *, snapshot: bool = False) -> Report:
+    """Asks a work dir on its host for its HEAD, branch, uncommitted files and, on demand, a commit of them."""
+    script = f"""{enter_script(place)}printf '%s\\n' "$head" "$branch"
+( {view_script(place)}
+{SNAPSHOT if snapshot else ""}echo status
+if {STATUS} >"$view/status" 2>"$view/problem"; then cat "$view/status"; else echo problem; cat "$view/problem"; fi
+)
 """
-    done = run_script(host, script, timeout_s=600)
-    if done.code:
-        raise _unreadable(done, host, work_dir)
-    head, ref, rest = os.fsdecode(done.stdout).split("\n", 2)
+    done = run_script(place.host, script, timeout_s=_FILES_TIMEOUT_S)
+    head, branch, rest = _fields(done, place)
     commit, _, status = rest.partition("status\n")
-    snapshot_id = commit.strip()
+    is_unreadable = status.startswith("problem\n")
     return Report(
         head=head,
-        branch=ref.removeprefix("refs/heads/"),
-        snapshot="" if snapshot_id == head else snapshot_id,
-        uncommitted=summarise_status(os.fsencode(status)),
+        branch=branch,
+        snapshot="" if commit.strip() == head else _commit_id(commit.strip(), place),
+        uncommitted="" if is_unreadable else summarise_status(os.fsencode(status)),
+        problem=show(status.removeprefix("problem\n").strip()) if is_unreadable else "",
     )
 
 
-def _unreadable(done: Completed, host: Host, work_dir: str) -> MngrError:
-    if done.code == _NO_WORK_DIR:
+def look_at_head(place: Checkout) -> Report:
+    """Asks for HEAD and branch only: whatever happened to the index and the files is not in the way."""
+    script = f"""{enter_script(place)}printf '%s\\n' "$head" "$branch"\n"""
+    done = run_script(place.host, script, timeout_s=_HEAD_TIMEOUT_S)
+    head, branch, _ = _fields(done, place)
+    return Report(head, branch)
+
+
+def _fields(done: Completed, place: Checkout) -> tuple[str, str, str]:
+    """HEAD and branch as the script printed them, and the rest."""
+    if done.code:
+        raise _unreadable(done, place)
+    head, branch, rest = (*os.fsdecode(done.stdout).split("\n", 2), "", "")[:3]
+    return _commit_id(head, place), branch.removeprefix("refs/heads/"), rest
+
+
+def _commit_id(text: str, place: Checkout) -> str:
+    """The text itself: a host that says something else could put an option into our own git's arguments."""
+    if text and not is_commit_id(text):
+        raise UnreadableError(f"{place.work_dir} on {place.host.name} names {show(text[:80])!r} as a commit")
+    return text
+
+
+def _unreadable(done: Completed, place: Checkout) -> MngrError:
+    where = f"{place.work_dir} on {place.host.name}"
+    hint = "its files can still be brought: mngr pull NAME --files PATTERN --to DIR"
+    if done.code == NO_WORK_DIR:
         return NoRepositoryError(
-            f"{work_dir} is gone from {host.name}",
+            f"{place.work_dir} is gone from {place.host.name}",
             hint="the agent's files were removed: there is nothing to fetch",
         )
-    kind = NoRepositoryError if done.code == _NO_REPOSITORY else MngrError
-    return kind(
-        f"cannot read a repository in {work_dir} on {host.name}: {done.complaint or 'it has no .git'}",
-        hint="its files can still be brought: mngr pull NAME --files PATTERN --to DIR",
-    )
+    if done.code == NO_REPOSITORY:
+        return NoRepositoryError(f"cannot read a repository in {where}: it has no .git", hint=hint)
+    if done.code == ELSEWHERE:
+        return UnreadableError(
+            f"{where} is not the repository that was made for the agent: its .git leads elsewhere", hint=hint
+        )
+    return UnreadableError(f"cannot read a repository in {where}: {show(done.complaint)}", hint=hint)
 
 
 def stand(source: Source, branch: str) -> Standing:
@@ -145,10 +178,12 @@ def _need_repository(into: Source) -> None:
 def _notes(report: Report, branch: str) -> tuple[str, ...]:
     notes = []
     if report.branch != branch and report.head:
-        where = f'branch "{report.branch}"' if report.branch else "no branch"
+        where = f'branch "{show(report.branch)}"' if report.branch else "no branch"
         notes.append(f'the agent is on {where}; its commits come as "{branch}"')
     if report.uncommitted and not report.snapshot:
         notes.append(f"uncommitted work stays there ({report.uncommitted}); --include-dirty brings it")
+    if report.problem:
+        notes.append(f"whether there is uncommitted work cannot be told: {report.problem}")
     return tuple(notes)
 
 

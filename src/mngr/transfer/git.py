@@ -7,43 +7,36 @@ from mngr.errors import MngrError
 from mngr.hosts.protocol import Host
 from mngr.process import CommandFailedError, Completed
 from mngr.store.script import READ_AND_RUN, encode, quote, words
-
-ENV = {
-    "LC_ALL": "C",
-    "GIT_TERMINAL_PROMPT": "0",
-    "GIT_OPTIONAL_LOCKS": "0",
-    "GIT_EDITOR": "true",
-    "GIT_LFS_SKIP_SMUDGE": "1",
-}
-_SETTINGS = (
-    "core.hooksPath=/dev/null",
-    "core.fsmonitor=false",
-    "gc.auto=0",
-    "maintenance.auto=false",
-    "receive.autogc=false",
-    "submodule.recurse=false",
-    "advice.addEmbeddedRepo=false",
-    "core.safecrlf=false",
-)
-FLAGS = tuple(word for setting in _SETTINGS for word in ("-c", setting))
+from mngr_lib.git import FOREIGN, ISOLATED_ENV, ISOLATED_SETTINGS, git_argv, git_env
 
 _NO_GIT = 127
-_PRELUDE = (
-    "set -eu\n"
-    + "".join(f"export {name}={quote(value)}\n" for name, value in ENV.items())
-    + "unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_COMMON_DIR GIT_OBJECT_DIRECTORY GIT_NAMESPACE\n"
-    + f'git() {{ command git {words(*FLAGS)} "$@"; }}\n'
-)
+
+
+def _exports(env: Mapping[str, str]) -> str:
+    return "".join(f"export {name}={quote(value)}\n" for name, value in env.items())
+
+
+_PRELUDE = f"""set -eu
+{_exports(git_env())}unset {" ".join(FOREIGN)}
+git() {{ command {words(*git_argv())} "$@"; }}
+"""
+ISOLATE = _exports(ISOLATED_ENV)
+"""Shell lines before those in which git works on a repository that an agent can write to."""
 NEEDS_GIT = f"command -v git >/dev/null 2>&1 || {{ echo 'git: not found' >&2; exit {_NO_GIT}; }}\n"
 
 
 def git(
-    folder: str, *args: str, stdin: bytes = b"", timeout_s: float = 60, env: Mapping[str, str] | None = None
+    folder: str,
+    *args: str,
+    stdin: bytes = b"",
+    timeout_s: float = 60,
+    env: Mapping[str, str] | None = None,
+    isolated: bool = False,
 ) -> Completed:
-    """Runs git in a folder of this machine (a work tree or a git directory)."""
-    argv = ("git", *FLAGS, "-C", folder, *args)
+    """Runs git in a folder of this machine (a work tree or a git directory); `isolated` in one of an agent's."""
+    argv = git_argv("-C", folder, *args, settings=ISOLATED_SETTINGS if isolated else ())
     try:
-        return process.run(argv, stdin=stdin, timeout_s=timeout_s, env={**ENV, **(env or {})})
+        return process.run(argv, stdin=stdin, timeout_s=timeout_s, env=git_env(env, isolated=isolated))
     except CommandFailedError as error:
         raise _missing("this machine") from error
 

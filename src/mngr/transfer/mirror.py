@@ -14,10 +14,11 @@ from mngr.transfer.fetch import fetch_branch
 from mngr.transfer.git import NEEDS_GIT, failed, git, prelude, run_script
 from mngr.transfer.pack import CHECKOUT_TIMEOUT_S, push_into, receive_script
 from mngr.transfer.protocol import Brought, Sent, Source
+from mngr.transfer.refs import DIRTY
 from mngr.transfer.source import content_notes, free_branch, need_git
 from mngr.transfer.then import MOST, THEN, apart, followed
+from mngr.transfer.view import checkout_of
 
-_DIRTY_REF = "refs/mngr/dirty"
 _NOT_RECEIVED, _NOT_CHECKED_OUT = 75, 76
 
 
@@ -57,7 +58,7 @@ class MirrorTransfer:
         return sent, snapshot_commit(source)
 
     def bring_back(self, host: Host, work_dir: str, into: Source, branch: str) -> Brought:
-        return fetch_branch(host, work_dir, into, branch)
+        return fetch_branch(checkout_of(host, work_dir, self.name, into), into, branch)
 
 
 @contextmanager
@@ -75,7 +76,7 @@ def _send(source: Source, host: Host, sent: Sent, dirty: str, then: str = "") ->
     `then` follows in the same command; how that ended is returned.
     """
     refspecs = [f"{source.head}:refs/heads/{sent.branch}"] if source.head else []
-    refspecs += [f"{dirty}:{_DIRTY_REF}"] if dirty else []
+    refspecs += [f"{dirty}:{DIRTY}"] if dirty else []
     script, mark = _script(source, host, sent, dirty), new_mark()
     if refspecs:
         program, env = (followed(script, mark), {THEN: then}) if then else (prelude(script), {})
@@ -111,7 +112,7 @@ def _script(source: Source, host: Host, sent: Sent, dirty: str) -> str:
     # The source's identity, so that the agent can commit.
     lines += [f"git config {words(key, value)}" for key, value in _identity(source)]
     lines += ["git reset -q --hard"] if source.head else []
-    lines += [replay_script(dirty) + f"git update-ref -d {_DIRTY_REF}"] if dirty else []
+    lines += [replay_script(dirty) + f"git update-ref -d {DIRTY}"] if dirty else []
     return "\n".join(lines) + "\n"
 
 

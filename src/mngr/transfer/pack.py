@@ -1,18 +1,26 @@
 """git's own pack protocol between this machine and a host, over the pipes of `Host.stream`."""
 
+import os
 import threading
 from collections.abc import Mapping, Sequence
 
 from mngr import process
-from mngr.errors import TimedOutError
+from mngr.errors import RefusedError, TimedOutError
 from mngr.hosts.protocol import Host
-from mngr.process import Completed, Stream
+from mngr.process import CommandFailedError, Completed, Stream
 from mngr.store.script import words
-from mngr.transfer.git import ENV, FLAGS, check_git, failed
+from mngr.transfer.confine import Limits, show_size
+from mngr.transfer.git import check_git, failed, prelude
+from mngr.transfer.view import Checkout, enter_script
+from mngr_lib.git import ISOLATED_SETTINGS, git_argv, git_env
 
 PACK_TIMEOUT_S = 3600.0
 CHECKOUT_TIMEOUT_S = 1800.0
+MOST_BYTES = Limits().total_bytes
 _LAST_WORDS_S = 5.0
+# The size of a file is limited in blocks of 512 bytes; a git that meets the limit must live to complain.
+_BLOCK = 512
+_WITHIN = ("sh", "-c", """trap '' XFSZ; ulimit -f "$0"; exec "$@" """)
 _KEPT_STDERR = 1 << 16
 
 _PUSH = (
@@ -27,6 +35,8 @@ _RECEIVE = (
 _FETCH = (
     *("-c", "protocol.allow=never", "-c", "protocol.fd.allow=always"),
     *("-c", "transfer.fsckObjects=true", "-c", "fetch.fsckObjects=true"),
+    # A large file is written as it comes, whatever size it says it has, and not held in memory.
+    *("-c", "core.bigFileThreshold=64m"),
     *(
         "fetch",
         "-q",
@@ -40,12 +50,13 @@ _FETCH = (
 _UPLOAD = ("-c", "uploadpack.allowAnySHA1InWant=true", "upload-pack")
 
 
-def push_pack(git_dir: str, host: Host, path: str, refspecs: Sequence[str]) -> None:
-    """Sends commits from the repository here into the repository at `path` on the host."""
-    stream = host.stream(("git", *FLAGS, *_RECEIVE, path), env=ENV)
-    _carry(
-        stream, (f"--git-dir={git_dir}", *_PUSH), refspecs, f"cannot send commits to {path} on {host.name}"
-    )
+def push_pack(git_dir: str, place: Checkout, refspecs: Sequence[str]) -> None:
+    """Sends commits from the repository here into that of a work dir on a host, if it is the agent's own."""
+    flags = (word for setting in ISOLATED_SETTINGS for word in ("-c", setting))
+    program = prelude(f'{enter_script(place)}its_git {words(*flags, *_RECEIVE)} "$dir"\n')
+    stream = place.host.stream(("sh", "-c", program, "mngr"))
+    doing = f"cannot send commits to {place.work_dir} on {place.host.name}"
+    _carry(stream, (f"--git-dir={git_dir}", *_PUSH), refspecs, doing)
 
 
 def push_into(
@@ -55,7 +66,7 @@ def push_into(
     stream = host.stream(("sh", "-c", program, "mngr"), env=env)
     try:
         far = LastWords(stream)
-        done = _run_on_pipes(stream, (f"--git-dir={git_dir}", *_PUSH), refspecs, ENV)
+        done = _run_on_pipes(stream, (f"--git-dir={git_dir}", *_PUSH), refspecs)
         stream.stdin.close()
         code = stream.wait(_LAST_WORDS_S if done.code else CHECKOUT_TIMEOUT_S)
         said = far.heard().strip()
@@ -71,11 +82,36 @@ def receive_script(path: str) -> str:
     return f"git {words('-c', 'receive.unpackLimit=1', *_RECEIVE, path)}"
 
 
-def fetch_pack(git_dir: str, host: Host, path: str, refspecs: Sequence[str]) -> None:
-    """Fetches objects, checked, from the repository at `path` on the host, over no other protocol."""
-    stream = host.stream(("git", *FLAGS, *_UPLOAD, path), env=ENV)
+def fetch_pack(
+    git_dir: str, host: Host, path: str, refspecs: Sequence[str], *, most_bytes: int = MOST_BYTES
+) -> None:
+    """Fetches objects, checked, from the repository at `path` on the host, over no other protocol.
+
+    RefusedError when they are more than `most_bytes`; nothing of them is kept then.
+    """
+    argv = git_argv(*_UPLOAD, path, settings=ISOLATED_SETTINGS)
+    stream = host.stream(argv, env=git_env(isolated=True))
     doing = f"cannot fetch commits from {path} on {host.name}"
-    _carry(stream, (f"--git-dir={git_dir}", *_FETCH), refspecs, doing, env={"GIT_ALLOW_PROTOCOL": "fd"})
+    try:
+        within = (*_WITHIN, str(most_bytes // _BLOCK))
+        _carry(stream, (f"--git-dir={git_dir}", *_FETCH), refspecs, doing, within=within)
+    except CommandFailedError as error:
+        if _drop_cut_off(git_dir, most_bytes):
+            raise RefusedError(
+                f"{doing}: they are more than {show_size(most_bytes)}",
+                hint="nothing was changed; bring the files that you want: mngr pull NAME --files PATTERN --to DIR",
+            ) from error
+        raise
+
+
+def _drop_cut_off(git_dir: str, most_bytes: int) -> bool:
+    """Removes packs that ended at the limit, which git leaves lying about; False when there are none."""
+    with os.scandir(f"{git_dir}/objects/pack") as entries:
+        temporary = [entry for entry in entries if entry.name.startswith("tmp_pack_")]
+    cut_off = [entry.path for entry in temporary if entry.stat().st_size >= most_bytes // _BLOCK * _BLOCK]
+    for path in cut_off:
+        os.unlink(path)
+    return bool(cut_off)
 
 
 def _carry(
@@ -83,12 +119,12 @@ def _carry(
     before: Sequence[str],
     refspecs: Sequence[str],
     doing: str,
-    env: Mapping[str, str] | None = None,
+    within: Sequence[str] = (),
 ) -> None:
     """Runs our git on the pipes of the stream; what the far side said comes first in an error."""
     far = LastWords(stream)
     try:
-        done = _run_on_pipes(stream, before, refspecs, {**ENV, **(env or {})})
+        done = _run_on_pipes(stream, before, refspecs, within)
         stream.stdin.close()
         _let_end(stream, 60.0 if done.code == 0 else _LAST_WORDS_S)
         said = far.heard()
@@ -110,10 +146,12 @@ def _let_end(stream: Stream, timeout_s: float) -> None:
 
 
 def _run_on_pipes(
-    stream: Stream, before: Sequence[str], refspecs: Sequence[str], env: Mapping[str, str]
+    stream: Stream, before: Sequence[str], refspecs: Sequence[str], within: Sequence[str] = ()
 ) -> Completed:
+    """Runs git, by the program `within` if there is one: then over no other protocol than the pipes."""
     read, write = stream.stdout.fileno(), stream.stdin.fileno()
-    argv = ("git", *FLAGS, *before, f"fd::{read},{write}/mngr", *refspecs)
+    argv = (*within, *git_argv(*before, f"fd::{read},{write}/mngr", *refspecs))
+    env = git_env({"GIT_ALLOW_PROTOCOL": "fd"} if within else None)
     return process.run_with_fds(argv, pass_fds=(read, write), timeout_s=PACK_TIMEOUT_S, env=env)
 
 

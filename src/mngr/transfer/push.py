@@ -4,30 +4,30 @@ import os
 from contextlib import suppress
 
 from mngr.errors import MngrError, RefusedError, UsageError
-from mngr.hosts.protocol import Host
 from mngr.process import Completed
-from mngr.store.script import quote
-from mngr.transfer.git import NEEDS_GIT, git, run_script
+from mngr.transfer.git import git, run_script
 from mngr.transfer.pack import push_pack
 from mngr.transfer.protocol import Brought, Source
+from mngr.transfer.refs import INCOMING, temporary_ref
 from mngr.transfer.source import need_git
+from mngr.transfer.view import KEEP_INDEX, NOT_ALONE, Checkout, enter_script, view_script
 
 
-def push_commits(source: Source, host: Host, work_dir: str, *, ref: str = "HEAD") -> Brought:
+def push_commits(source: Source, place: Checkout, *, ref: str = "HEAD") -> Brought:
     """Fast-forwards the agent's branch and files to a commit of the source; refused if work would be lost."""
     need_git(source, "pushing commits")
     commit = _commit(source, ref)
-    incoming = f"refs/mngr/incoming/{os.urandom(8).hex()}"
+    incoming = temporary_ref(INCOMING)
     try:
-        push_pack(source.common_dir, host, work_dir, [f"{commit}:{incoming}"])
+        push_pack(source.common_dir, place, [f"{commit}:{incoming}"])
     except BaseException:
         with suppress(MngrError):
-            run_script(host, f"cd -- {quote(work_dir)}\ngit update-ref -d {incoming}\n")
+            run_script(place.host, f"{enter_script(place)}its_git update-ref -d {incoming}\n")
         raise
-    done = run_script(host, _forward_script(work_dir, incoming), timeout_s=600)
+    done = run_script(place.host, _forward_script(place, incoming, commit), timeout_s=600)
     if done.code:
-        raise _refusal(done, host, work_dir)
-    before, branch, after = os.fsdecode(done.stdout).split("\n")[:3]
+        raise _refusal(done, place)
+    before, branch, after = (*os.fsdecode(done.stdout).split("\n"), "", "")[:3]
     return Brought(
         branch.removeprefix("refs/heads/"), before, after, ("nothing new",) if before == after else ()
     )
@@ -42,18 +42,24 @@ def _commit(source: Source, ref: str) -> str:
     return done.text.strip().split("\n")[-1]
 
 
-def _forward_script(work_dir: str, incoming: str) -> str:
-    return f"""{NEEDS_GIT}cd -- {quote(work_dir)}
-[ -e .git ]
-trap 'git update-ref -d {incoming}' EXIT
-git rev-parse -q --verify 'HEAD^{{commit}}' || echo
-git symbolic-ref -q HEAD || echo
-git -c merge.autoStash=false merge -q --ff-only --no-stat --no-verify-signatures {incoming} >&2
-git rev-parse HEAD
+def _forward_script(place: Checkout, incoming: str, commit: str) -> str:
+    """Shell lines: files and index move in a view, where HEAD is no branch; then HEAD follows if it has not moved."""
+    merge = "merge -q --ff-only --no-stat --no-verify-signatures"
+    return f"""{enter_script(place)}trap 'its_git update-ref -d {incoming}' EXIT
+( {view_script(place, writes=True)}
+git -c merge.autoStash=false {merge} {commit} >&2
+{KEEP_INDEX})
+its_git update-ref -m 'mngr push' HEAD {commit} "$head"
+printf '%s\\n' "$head" "$branch" {commit}
 """
 
 
-def _refusal(done: Completed, host: Host, work_dir: str) -> MngrError:
+def _refusal(done: Completed, place: Checkout) -> MngrError:
+    if done.code == NOT_ALONE:
+        return RefusedError(
+            "the agent's git is at work: its index is locked",
+            hint="try again, or see: mngr exec NAME git status",
+        )
     said = done.stderr.decode(errors="replace")
     if "would be overwritten" in said:
         files = ", ".join(line.strip() for line in said.splitlines() if line.startswith("\t"))
@@ -67,6 +73,6 @@ def _refusal(done: Completed, host: Host, work_dir: str) -> MngrError:
             hint="bring them home first, then push the result: mngr pull NAME --rebase",
         )
     return MngrError(
-        f"cannot move {work_dir} on {host.name} forward: {done.complaint}",
+        f"cannot move {place.work_dir} on {place.host.name} forward: {done.complaint}",
         hint="look at it: mngr exec NAME git status",
     )

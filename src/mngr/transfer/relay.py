@@ -25,7 +25,8 @@ def copy_tree(
 ) -> tuple[str, ...]:
     """Copies what is in a directory, but for the top-level names left out, into a directory that is there.
 
-    What a host elsewhere sends to this machine is a stranger's: it is unpacked by `pull_files`, confined.
+    What a host elsewhere sends to this machine is a stranger's: it is unpacked by `pull_files`, confined and without
+    repositories of git, whose settings an agent here would run.
     """
     if shares_files(to_host) and not shares_files(from_host):
         names = _names(from_host, from_dir, leave_out)

@@ -7,6 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from mngr.errors import RefusedError, UsageError, did_you_mean
+from mngr.model.ids import is_valid_branch
 from mngr.process import Completed
 from mngr.transfer.git import git
 from mngr.transfer.protocol import Source
@@ -16,9 +17,6 @@ DEFAULT_BRANCH = ":mngr/*"
 # rev-parse repeats a flag it does not know: a separator that no path can fake, newlines included.
 _MARK = "--mngr-mark"
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
-_BAD_BRANCH = re.compile(
-    r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/\.|^[-./]|\.lock(?:/|\Z)|\./|[/.]\Z|^@\Z|^HEAD\Z"
-)
 
 
 class BranchChoice(Struct, frozen=True):
@@ -44,7 +42,7 @@ def parse_branch_option(text: str, name: str) -> BranchChoice:
 
 def check_branch(name: str) -> str:
     """The name itself, or an error when git would not take it for a branch."""
-    if not name or _BAD_BRANCH.search(name):
+    if not is_valid_branch(name):
         raise UsageError(
             f"branch name {name!r} cannot be used",
             hint="git wants letters, digits, - _ . and /, no spaces, no ..",
@@ -52,8 +50,16 @@ def check_branch(name: str) -> str:
     return name
 
 
-def find_source(path: str, *, base: str = "", include_dirty: bool = False) -> Source:
-    """Asks git once what the folder is; `base` names another commit to start from than HEAD."""
+def is_commit_id(text: str) -> bool:
+    """Whether a text is a whole object id, and so means nothing else to git."""
+    return _COMMIT.match(text) is not None
+
+
+def find_source(path: str, *, base: str = "", include_dirty: bool = False, isolated: bool = False) -> Source:
+    """Asks git once what the folder is; `base` names another commit to start from than HEAD.
+
+    `isolated` is for the work dir of an agent.
+    """
     path = os.path.abspath(path)
     if not os.path.isdir(path):
         raise UsageError(f"no folder {path}", hint="name an existing folder as the source")
@@ -68,7 +74,7 @@ def find_source(path: str, *, base: str = "", include_dirty: bool = False) -> So
         _MARK,
     ]
     commits = ["HEAD", f"{base}^{{commit}}"] if base else ["HEAD"]
-    done = git(path, "rev-parse", *asked, *commits, "--symbolic-full-name", "HEAD")
+    done = git(path, "rev-parse", *asked, *commits, "--symbolic-full-name", "HEAD", isolated=isolated)
     if done.code and b"not a git repository" in done.stderr:
         return _plain_folder(path, base, include_dirty)
     return _repository(path, done, base, include_dirty)

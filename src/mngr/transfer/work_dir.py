@@ -6,8 +6,8 @@ from contextlib import suppress
 from mngr.errors import MngrError, RefusedError
 from mngr.hosts.protocol import Host
 from mngr.process import Completed
-from mngr.store.paths import HostPaths
-from mngr.store.script import quote
+from mngr.store.paths import REMOVED, HostPaths
+from mngr.store.script import quote, remove_tree
 from mngr.transfer.git import run_script
 
 _OCCUPIED = 73
@@ -64,10 +64,14 @@ def _remove_script(host: Host, work_dir: str, *, needs_mark: bool) -> str:
     check = (
         f'[ "$(cat {mark} 2>/dev/null)" = "$(printf %s {path})" ] || exit {_NOT_OURS}\n' if needs_mark else ""
     )
+    folder, name = posixpath.split(work_dir)
+    # Killed halfway it leaves no repository without its objects in its place, and `gc` removes the rest.
+    away = path if needs_mark else quote(f"{folder}/{REMOVED}{name}")
+    move = "" if needs_mark else f"mv -- {path} {away} || exit 1\n"
     return (
-        f"[ -e {path} ] || [ -L {path} ] || {{ rm -f {mark}; exit 0; }}\n{check}"
-        # Read-only folders (module caches) keep their own files from being removed.
-        f"rm -rf -- {path} 2>/dev/null || {{ chmod -R u+rwx -- {path} || :; rm -rf -- {path}; }}\n"
+        f"[ -e {path} ] || [ -L {path} ] || {{ rm -f {mark}; exit 0; }}\n{check}{move}"
+        f"{remove_tree(away)}\n"
+        f"[ ! -e {away} ] || exit 1\n"
         f"rm -f {mark}\n"
     )
 

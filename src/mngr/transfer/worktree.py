@@ -2,6 +2,8 @@
 
 import os
 import time
+from contextlib import AbstractContextManager
+from stat import S_ISREG
 
 from mngr import process
 from mngr.errors import RefusedError, UsageError
@@ -14,8 +16,10 @@ from mngr.transfer.fetch import Report, Standing, look, move_branch, stand
 from mngr.transfer.git import failed, git, run_script
 from mngr.transfer.protocol import Brought, Sent, Source
 from mngr.transfer.source import content_notes, free_branch, need_git
+from mngr.transfer.view import checkout_of
 
 _TRIES = 5
+_SMALL = 1 << 16
 _LOCK_TIMEOUT_S = 300.0
 _CHECKOUT_TIMEOUT_S = 1800.0
 # What a git that lost a race against another one says; none of them names a lock as the cause.
@@ -47,7 +51,7 @@ class WorktreeTransfer:
             _fill(source, host, work_dir, dirty)
             notes = (*notes, *content_notes(source))
         except BaseException:
-            with locked(lock_path(source), timeout_s=_LOCK_TIMEOUT_S):
+            with lock_repository(source):
                 _undo_add(source, work_dir, branch)
             raise
         return Sent(
@@ -62,26 +66,29 @@ class WorktreeTransfer:
     def bring_back(self, host: Host, work_dir: str, into: Source, branch: str) -> Brought:
         """The commits are there already; only uncommitted work, if asked for, becomes a branch beside it."""
         standing = stand(into, branch)
-        report = look(host, work_dir, snapshot=into.include_dirty, keeps_filters=True)
+        report = look(checkout_of(host, work_dir, self.name, into), snapshot=into.include_dirty)
         if report.snapshot:
-            return _keep_snapshot(into, branch, report)
+            return keep_snapshot(into, branch, report)
         return Brought(branch, standing.commit, standing.commit, _notes(standing, report, branch))
 
 
-def lock_path(source: Source) -> str:
-    return os.path.join(source.common_dir, "mngr.lock")
+def lock_repository(source: Source, *, timeout_s: float = 0) -> AbstractContextManager[None]:
+    """Keeps other managers from changing the source's worktrees and branches; whoever may write there may take it."""
+    return locked(
+        f"{source.common_dir}/mngr.lock", timeout_s=timeout_s or _LOCK_TIMEOUT_S, like=source.common_dir
+    )
 
 
 def remove_worktree(source: Source, work_dir: str) -> bool:
     """Asks git to remove a worktree with all in it; False when git knows no worktree there."""
-    with locked(lock_path(source), timeout_s=_LOCK_TIMEOUT_S):
+    with lock_repository(source):
         done = git(source.common_dir, "worktree", "remove", "--force", "--force", work_dir, timeout_s=600)
     return done.code == 0
 
 
 def forget_worktree(source: Source, work_dir: str) -> None:
     """Removes git's record of a worktree that is gone; no other record is pruned."""
-    with locked(lock_path(source), timeout_s=_LOCK_TIMEOUT_S):
+    with lock_repository(source):
         if not os.path.lexists(work_dir):
             _forget(source, work_dir)
 
@@ -97,7 +104,7 @@ def _refuse_occupied(work_dir: str) -> None:
 def _add(source: Source, work_dir: str, wanted: str) -> tuple[str, tuple[str, ...]]:
     """Adds the worktree without files, under the lock; a lost race against a foreign git is tried again."""
     for attempt in range(1, _TRIES + 1):
-        with locked(lock_path(source), timeout_s=_LOCK_TIMEOUT_S):
+        with lock_repository(source):
             branch, notes = free_branch(source, wanted)
             try:
                 done = _add_once(source, work_dir, branch)
@@ -158,16 +165,20 @@ def _forget(source: Source, work_dir: str) -> None:
     records = os.path.join(source.common_dir, "worktrees")
     pointer = os.path.join(os.path.realpath(work_dir), ".git")
     for name in os.listdir(records) if os.path.isdir(records) else ():
-        said = _read(os.path.join(records, name, "gitdir"))
+        said = read_line(os.path.join(records, name, "gitdir"))
         unwritten = said is None and name.startswith(os.path.basename(work_dir))
         if unwritten or said == pointer:
             _remove_tree(os.path.join(records, name))
 
 
-def _read(path: str) -> str | None:
+def read_line(path: str) -> str | None:
+    """What a small regular file holds, without its last line end; None for anything else."""
     try:
-        with open(path, "rb") as file:
-            return os.fsdecode(file.read()).removesuffix("\n")
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with open(fd, "rb") as file:
+            return (
+                os.fsdecode(file.read(_SMALL)).removesuffix("\n") if S_ISREG(os.fstat(fd).st_mode) else None
+            )
     except OSError:
         return None
 
@@ -179,12 +190,14 @@ def _notes(standing: Standing, report: Report, branch: str) -> tuple[str, ...]:
         notes.append(f"the agent is on {where}")
     if report.uncommitted:
         notes.append(f"uncommitted work stays there ({report.uncommitted}); --include-dirty brings it")
+    if report.problem:
+        notes.append(f"whether there is uncommitted work cannot be told: {report.problem}")
     if not standing.commit:
         notes.append("the agent has no commits yet")
     return tuple(notes)
 
 
-def _keep_snapshot(into: Source, branch: str, report: Report) -> Brought:
+def keep_snapshot(into: Source, branch: str, report: Report) -> Brought:
     """The agent's own branch is checked out in its worktree, so the snapshot gets a branch of its own."""
     beside = f"{branch}-uncommitted"
     before = stand(into, beside)

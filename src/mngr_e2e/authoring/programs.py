@@ -1,13 +1,17 @@
 """What programs can do, asked of themselves or looked up in their reference, one command at a time."""
 
+import math
 import os
 import re
 import shutil
 import signal
 import subprocess
+import time
 from collections.abc import Iterator, Mapping
 
-from mngr_e2e.authoring.interface import Help, read_help
+from msgspec import Struct
+
+from mngr_e2e.authoring.interface import Help, accepts_arguments, read_help
 
 _TIMEOUT_S = 10.0
 _MOST_BYTES = 1 << 20
@@ -15,18 +19,40 @@ _ASKABLE = re.compile(r"[a-z][a-z0-9-]*\Z")
 _PAGES = (".md", ".txt", ".rst", *(f".{section}" for section in range(1, 9)))
 _ROFF = re.compile(r"\\f[BIRP]|\\&|^\.(?:B|I|BR|SH|SS|TH) ", re.MULTILINE)
 _DOES_HELP = re.compile(r"usage|options|synopsis|commands", re.IGNORECASE)
+_NO_SUCH = "mngr-no-such-command"
+_REFUSES = re.compile(
+    r"no such (?:sub-?)?command|(?:unknown|invalid|unrecognized|unrecognised|undefined) (?:sub-?)?command|no command"
+    r"|invalid choice|unrecognized arguments|unexpected argument|not an? (?:[\w-]+ )?(?:sub-?)?command|not found in",
+    re.IGNORECASE,
+)
 
 Path = tuple[str, ...]
+
+
+class Fallback(Struct, frozen=True):
+    """What a command does with a word that is none of its commands; neither field is set when that is not known."""
+
+    refuses: bool = False
+    help: Help | None = None
+    """The help of its default command."""
 
 
 class Programs:
     """Help by command path, such as `("git", "remote", "add")`; each is asked for once."""
 
-    def __init__(self, folder: str, reference: str = "") -> None:
-        """Programs are asked in `folder`; `reference` is a folder or file for those that are not installed."""
-        self._folder, self._reference = folder, reference
+    def __init__(
+        self, folder: str, reference: str = "", *, asks_first: bool = True, budget_s: float = math.inf
+    ) -> None:
+        """Programs are asked in `folder`; `reference` is a folder or file for those that are not installed.
+
+        Without `asks_first` the reference counts before what is installed. What is not known when `budget_s` is spent
+        stays unknown.
+        """
+        self._folder, self._reference, self._asks_first = folder, reference, asks_first
+        self._deadline = time.monotonic() + budget_s
         self._known: dict[Path, Help | None] = {}
         self._pages: dict[str, dict[Path, Help]] = {}
+        self._fallbacks: dict[Path, Fallback] = {}
 
     def help(self, path: Path) -> Help | None:
         """What a command says of itself, or None when nobody knows."""
@@ -45,17 +71,47 @@ class Programs:
         below = self.help((*path, word))
         if word in above.commands:
             return below or Help(text="")
-        return below if below and below.text != above.text else None
+        default = self.fallback(path).help
+        texts = (above.text, default.text if default else None)
+        return below if below and below.text not in texts else None
+
+    def fallback(self, path: Path) -> Fallback:
+        """What becomes of a word that is no command, such as `dogs.db` of `sqlite-utils dogs.db`; asked once."""
+        if path not in self._fallbacks:
+            self._fallbacks[path] = self._ask_fallback(path)
+        return self._fallbacks[path]
+
+    def _ask_fallback(self, path: Path) -> Fallback:
+        above = self.help(path) or Help()
+        is_open = accepts_arguments(above, path)
+        if not self._is_asked(path[0]):
+            return Fallback(refuses=not is_open)
+        code, output = _run_help((*path, _NO_SUCH), self._folder, self._left_s())
+        if code == 0 and _DOES_HELP.search(output):
+            read = read_help(output)
+            is_same = read.text.replace(f" {_NO_SUCH}", "") == above.text
+            return Fallback(refuses=not is_open) if is_same else Fallback(help=read)
+        return Fallback(refuses=not is_open and bool(_REFUSES.search(output)))
 
     def _ask(self, path: Path) -> Help | None:
-        if shutil.which(path[0]):
-            text = _help_text(path, self._folder)
-            return read_help(text) if text else None
+        if not self._is_asked(path[0]):
+            return self._read(path[0]).get(path)
+        code, output = _run_help(path, self._folder, self._left_s())
+        return read_help(output) if code == 0 and _DOES_HELP.search(output) else None
+
+    def _is_asked(self, program: str) -> bool:
+        """Whether the program itself tells, and not its reference."""
+        return shutil.which(program) is not None and (self._asks_first or not self._read(program))
+
+    def _read(self, program: str) -> dict[Path, Help]:
         if not self._reference:
-            return None
-        if path[0] not in self._pages:
-            self._pages[path[0]] = read_reference(path[0], dict(_page_files(self._reference)))
-        return self._pages[path[0]].get(path)
+            return {}
+        if program not in self._pages:
+            self._pages[program] = read_reference(program, dict(_page_files(self._reference)))
+        return self._pages[program]
+
+    def _left_s(self) -> float:
+        return min(_TIMEOUT_S, self._deadline - time.monotonic())
 
 
 def read_reference(program: str, pages: Mapping[str, str]) -> dict[Path, Help]:
@@ -82,7 +138,9 @@ def read_reference(program: str, pages: Mapping[str, str]) -> dict[Path, Help]:
 
 
 def _with_commands(read: Help, commands: set[str]) -> Help:
-    return Help(frozenset(commands), read.options, read.valued, read.text or " ")
+    """A page alone tells its commands by its list; usage lines of others tell them better."""
+    own = frozenset(commands) or read.commands
+    return Help(own, read.options, read.valued, read.text or " ", tells_options=not commands)
 
 
 def _page_files(reference: str) -> Iterator[tuple[str, str]]:
@@ -98,8 +156,10 @@ def _page_files(reference: str) -> Iterator[tuple[str, str]]:
             yield path, _ROFF.sub("", text.replace("\\-", "-")) if path[-1].isdigit() else text
 
 
-def _help_text(path: Path, folder: str) -> str:
-    """What `PROGRAM COMMAND --help` prints; "" when it is no help."""
+def _run_help(path: Path, folder: str, timeout_s: float) -> tuple[int | None, str]:
+    """How `PROGRAM COMMAND --help` ends and what it prints; no code and no text when it does not end in time."""
+    if timeout_s <= 0:
+        return None, ""
     env = {**os.environ, "PAGER": "cat", "MANPAGER": "cat", "NO_COLOR": "1", "TERM": "dumb", "COLUMNS": "200"}
     child = subprocess.Popen(
         [*path, "--help"],
@@ -111,13 +171,12 @@ def _help_text(path: Path, folder: str) -> str:
         start_new_session=True,
     )
     try:
-        output = child.communicate(timeout=_TIMEOUT_S)[0][:_MOST_BYTES].decode(errors="replace")
+        output = child.communicate(timeout=timeout_s)[0][:_MOST_BYTES].decode(errors="replace")
     except subprocess.TimeoutExpired:
-        return ""
+        return None, ""
     finally:
         _end(child)
-    is_help = child.returncode == 0 and (output.strip() != "") and _DOES_HELP.search(output)
-    return output if is_help else ""
+    return child.returncode, output
 
 
 def _end(child: "subprocess.Popen[bytes]") -> None:

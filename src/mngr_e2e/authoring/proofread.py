@@ -87,20 +87,30 @@ class Proofreader:
         path: tuple[str, ...] = (program,)
         helps = [known]
         options: list[str] = []
-        is_value = False
+        is_value = may_be_value = False
         for word in words:
             if word == "--":
                 break
             if word.startswith("-") and word != "-" and (not is_value or is_known_option(word, helps)):
-                options.append(word)
+                may_be_value = not helps[-1].tells_options
+                options += [] if may_be_value else [word]
                 is_value = word in frozenset().union(*(one.valued for one in helps))
                 continue
             if is_value or not helps[-1].commands or _HOLES.search(word):
                 is_value = False
                 continue
             below = self._programs.descend(path, word)
+            if below is None and may_be_value:
+                may_be_value = False
+                continue
             if below is None:
-                return Proof(findings=(_no_command(path, word, helps[-1]),))
+                fallback = self._programs.fallback(path)
+                if fallback.refuses:
+                    return Proof(findings=(_no_command(path, word, helps[-1]),))
+                if fallback.help is None:
+                    return Proof(notes=(f'not checked: what {" ".join(path)} does with "{word}"',))
+                helps = [*helps, replace(fallback.help, commands=frozenset())]
+                continue
             path, helps = (*path, word), [*helps, below]
         if not helps[-1].text:
             return Proof(notes=(f"options not checked: {' '.join(path)} --help tells nothing",))

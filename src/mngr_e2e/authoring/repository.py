@@ -5,13 +5,13 @@ difference of the two is all that is ever looked at. Files are written only at t
 """
 
 import os
-import subprocess
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
 import mngr
+from mngr_lib.git import git_argv, git_env
 
 _TIMEOUT_S = 600.0
 _MAKER = {
@@ -19,7 +19,6 @@ _MAKER = {
     for who in ("AUTHOR", "COMMITTER")
     for what, value in (("NAME", "mngr"), ("EMAIL", "mngr@localhost"))
 }
-_FOREIGN = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR")
 PLAIN_MODES = ("100644", "100755")
 
 
@@ -128,19 +127,11 @@ class Repository(Struct, frozen=True):
         env: Mapping[str, str] | None = None,
         check: bool = True,
         stdin: bytes = b"",
-    ) -> "subprocess.CompletedProcess[bytes]":
-        own = {key: value for key, value in os.environ.items() if key not in _FOREIGN}
-        argv = ["git", "-C", self.top, "--literal-pathspecs", "-c", "core.quotePath=false", *words]
-        done = subprocess.run(
-            argv,
-            input=stdin,
-            capture_output=True,
-            timeout=_TIMEOUT_S,
-            env={**own, **(env or {})},
-            check=False,
-        )
-        if check and done.returncode:
-            said = done.stderr.decode(errors="replace").strip()
+    ) -> mngr.Completed:
+        argv = git_argv("-C", self.top, "--literal-pathspecs", *words, settings=("core.quotePath=false",))
+        done = mngr.run_program(argv, stdin=stdin, timeout_s=_TIMEOUT_S, env=git_env(env))
+        if check and done.code:
+            said = done.complaint
             raise mngr.MngrError(f"git {words[0]} failed in {self.top}: {said}", hint="run git status there")
         return done
 

@@ -10,7 +10,7 @@ from mngr_e2e.authoring.signals import Group
 from mngr_e2e.authoring.syncing import SyncReport
 from mngr_e2e.tutorial import text as tutorial_text
 from mngr_e2e.tutorial.blocks import Block
-from mngr_e2e.tutorial.text import visible
+from mngr_lib.safe_text import one_line
 
 _DAY_S = 86400
 _NO_GAPS = "{} has no gaps to fill"
@@ -18,12 +18,12 @@ _NO_GAPS = "{} has no gaps to fill"
 
 def drafted(report: DraftReport) -> str:
     if not report.drafted and not report.left:
-        return _NO_GAPS.format(visible(report.tutorial))
+        return _NO_GAPS.format(one_line(report.tutorial))
     lines = [f"drafted  {_place(report, block)}" for block in report.drafted]
     for left in report.left:
         lines.append(f"left     {_place(report, left.gap)}")
-        lines += [f"    {visible(finding.text)}" for finding in left.findings]
-    lines += [f"note: {visible(note)}" for note in report.notes]
+        lines += [f"    {one_line(finding.text)}" for finding in left.findings]
+    lines += [f"note: {one_line(note)}" for note in report.notes]
     if report.drafted:
         lines.append(f"{_count(len(report.drafted), 'draft')} to review: mngr tutorial review")
     return "\n".join(lines)
@@ -31,17 +31,17 @@ def drafted(report: DraftReport) -> str:
 
 def planned_drafts(report: DraftReport) -> str:
     if not report.left:
-        return _NO_GAPS.format(visible(report.tutorial))
+        return _NO_GAPS.format(one_line(report.tutorial))
     gaps = [f"  {_place(report, left.gap)}" for left in report.left]
     return "\n".join(["would draft:", *gaps, "", "the first prompt:", "", _lines(report.prompt)])
 
 
 def _place(report: DraftReport, block: Block) -> str:
-    return f"{visible(report.tutorial)}:{block.first_line} ({block.id}): {visible(block.title)}"
+    return f"{one_line(report.tutorial)}:{block.first_line} ({block.id}): {one_line(block.title)}"
 
 
 def synced(report: SyncReport) -> str:
-    lines = [f"wrote {visible(path)}" for path in report.files]
+    lines = [f"wrote {one_line(path)}" for path in report.files]
     if report.before.is_green:
         lines.append("nothing to do: every block is cited and every citation fits")
     return "\n".join([*lines, tutorial_text.report(report.after, report.is_green)])
@@ -58,11 +58,11 @@ def planned_sync(report: SyncReport) -> str:
 
 def draft_to_review(tutorial: str, draft: Draft, proof: Proof, place: str = "") -> str:
     """A draft as a person decides on it."""
-    section = f"  [{visible(draft.section)}]" if draft.section else ""
-    head = f"{place}{visible(tutorial)}:{draft.first_line} ({draft.id}){section}"
-    body = [f"    {visible(line)}" for line in draft.text.split("\n")]
-    wrong = [f"  ! {visible(finding.problem)}" for finding in proof.findings]
-    notes = [f"  ({visible(note)})" for note in proof.notes]
+    section = f"  [{one_line(draft.section)}]" if draft.section else ""
+    head = f"{place}{one_line(tutorial)}:{draft.first_line} ({draft.id}){section}"
+    body = [f"    {one_line(line)}" for line in draft.text.split("\n")]
+    wrong = [f"  ! {one_line(finding.problem)}" for finding in proof.findings]
+    notes = [f"  ({one_line(note)})" for note in proof.notes]
     return "\n".join([head, *body, *wrong, *notes])
 
 
@@ -72,10 +72,11 @@ def ranked(groups: Sequence[Group], now: float) -> str:
 
 def _line(group: Group, now: float) -> str:
     ago = _ago(now - group.last_at)
-    line = f"{group.id}  {group.count:>3}  {ago:>11}  {group.kind:<15}  {visible(group.command)}: {visible(group.what)}"
+    what = one_line(f"{group.command}: {group.what}")
+    line = f"{group.id}  {group.count:>3}  {ago:>11}  {group.kind:<15}  {what}"
     if group.resolved is None:
         return line
-    return f"{line}  (resolved{': ' if group.resolved else ''}{visible(group.resolved)})"
+    return f"{line}  (resolved{': ' if group.resolved else ''}{one_line(group.resolved)})"
 
 
 def _ago(age_s: float) -> str:
@@ -93,4 +94,4 @@ def _count(number: int, word: str) -> str:
 
 
 def _lines(text: str) -> str:
-    return "\n".join(map(visible, text.rstrip("\n").split("\n")))
+    return "\n".join(map(one_line, text.rstrip("\n").split("\n")))

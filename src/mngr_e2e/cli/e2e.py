@@ -2,7 +2,6 @@
 
 import os
 import sys
-import webbrowser
 from collections import Counter
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
@@ -20,6 +19,8 @@ from mngr_e2e.view.choose import NoSuchRunError, all_runs, chosen_runs
 from mngr_e2e.view.runs import load_run
 from mngr_e2e.view.source import Choice, E2eSource
 from mngr_e2e.view.tutorial import Script, load_script
+from mngr_lib.command_options import note, with_common_options
+from mngr_view.browser import has_browser
 from mngr_view.errors import ViewError
 from mngr_view.page import page_parts, write_page
 from mngr_view.records import Index, Run, Status
@@ -94,7 +95,8 @@ def view_command(
     source = E2eSource(choice)
     try:
         if html is None:
-            serve(source, port=port, on_ready=lambda url: _show(url, opens=not no_open))
+            opens = not no_open and sys.stdout.isatty() and has_browser()
+            serve(source, port=port, on_ready=_show_address, opens=opens)
         else:
             _write(source, html)
     except ViewError as error:
@@ -120,7 +122,7 @@ def runs_command(context: click.Context, artifacts: tuple[str, ...], as_json: bo
         click.echo(msgspec.json.encode({"schema": 1, "runs": records}).decode())
         return 0
     if not found:
-        click.echo(f"no runs in {', '.join(folders)}: {_NO_RUNS}", err=True)
+        note(f"no runs in {', '.join(folders)}: {_NO_RUNS}")
     width = max((len(run.id) for _, run in found), default=0)
     for _, run in found:
         when = strftime("%Y-%m-%d %H:%M", localtime(run.start))
@@ -139,7 +141,7 @@ def _choice(places: Places, wish: Wish, *, is_live: bool) -> Choice:
     if not wish.runs and not wish.wants_all:
         runs = runs[-1:]
         said = f"the newest run: {runs[0].id}" if runs else f"no runs in {', '.join(folders)} yet"
-        click.echo(said, err=True)
+        note(said)
     follow = folders[0] if is_live and not wish.runs else ""
     return Choice(tuple(runs), _title(runs, follow), _script(places, wish.tutorial), tuple(folders), follow)
 
@@ -189,27 +191,12 @@ def _write(source: E2eSource, html: str) -> None:
         return
     write_page(html, index, source.chunks())
     click.echo(html)
-    click.echo(f"{_counts(index)}; it opens in any browser, also without a network", err=True)
+    note(f"{_counts(index)}; it opens in any browser, also without a network")
 
 
-def _show(url: str, *, opens: bool) -> None:
+def _show_address(url: str) -> None:
     click.echo(url)
-    sys.stdout.flush()
-    click.echo("for browsers of this machine, until Ctrl-C", err=True)
-    if opens and sys.stdout.isatty() and _has_browser():
-        webbrowser.open(url)
-
-
-def _has_browser() -> bool:
-    """Whether there is a browser with a window; one that would take over this terminal is none."""
-    if sys.platform == "darwin":
-        return True
-    has_window = bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
-    try:
-        webbrowser.get()
-    except webbrowser.Error:
-        return False
-    return has_window or bool(os.environ.get("BROWSER"))
+    note("for browsers of this machine, until Ctrl-C")
 
 
 def _counts(index: Index) -> str:
@@ -239,3 +226,7 @@ def _record(folder: RunFolder, run: Run) -> dict[str, Any]:
         "counts": {status: counts[status] for status in _ORDER},
         "warnings": run.warnings,
     }
+
+
+for _command in command.commands.values():
+    with_common_options(_command)

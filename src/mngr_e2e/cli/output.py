@@ -6,7 +6,7 @@ from typing import Any
 import click
 import msgspec
 
-from mngr_e2e.tutorial.text import visible
+from mngr_lib.safe_text import one_line
 
 
 def print_json(record: dict[str, Any]) -> None:
@@ -23,6 +23,6 @@ def progress(quiet: bool) -> Callable[[str], None]:
 
     def say(text: str) -> None:
         if not quiet:
-            click.echo(visible(text), err=True)
+            click.echo(one_line(text), err=True)
 
     return say

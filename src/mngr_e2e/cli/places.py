@@ -9,6 +9,7 @@ import click
 from msgspec import Struct
 
 import mngr
+from mngr_lib.command_options import note
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
@@ -35,8 +36,8 @@ def find_places(context: click.Context, tutorial: str | None, tests: Sequence[st
     manager = mngr.Manager(overrides=context.meta.get("overrides", ()))
     root = manager.config.repo_root
     section = _checked(manager.config.section("tutorial"))
-    for note in manager.warnings:
-        click.echo(f"warning: {note}", err=True)
+    for warning in manager.warnings:
+        note(f"warning: {warning}")
     folders = section.get("tests", _TESTS)
     folders = [folders] if isinstance(folders, str) else folders
     return Places(

@@ -6,6 +6,7 @@ from importlib import import_module
 import click
 
 import mngr
+from mngr_lib.command_options import with_common_options
 
 _MODULES = {
     "blocks": "check",
@@ -30,7 +31,12 @@ class _Group(click.Group):
             return None
         module = import_module(f"mngr_e2e.cli.tutorial_{_MODULES[cmd_name]}")
         found: click.Command = getattr(module, f"{cmd_name.removesuffix('-command')}_command")
-        return found
+        return with_common_options(found)
+
+    def config_keys(self) -> tuple[str, ...]:
+        """The keys of `[tutorial]`, so that `mngr config set` refuses others."""
+        keys: tuple[str, ...] = import_module("mngr_e2e.cli.places").KEYS
+        return keys
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -6,6 +6,8 @@ from typing import Any
 import click
 import msgspec
 
+from mngr_e2e.authoring.outdated import find_outdated
+from mngr_e2e.cli.agent_options import material_of
 from mngr_e2e.cli.output import print_json, print_text
 from mngr_e2e.cli.places import Places, find_places, reading, with_places
 from mngr_e2e.tutorial import text
@@ -75,13 +77,19 @@ def gaps_command(
 @click.command("check")
 @with_places
 @click.option(
-    "--strict", is_flag=True, help="Warnings count as well: lint findings, blocks that are there twice."
+    "--strict",
+    is_flag=True,
+    help="Warnings count as well: lint findings, blocks that are there twice, options that the program lacks.",
 )
 @click.pass_context
 def check_command(
     context: click.Context, tutorial: str | None, tests: tuple[str, ...], as_json: bool, strict: bool
 ) -> int:
-    """Exit 0 when every command block has a test that cites it and every citation fits; runs nothing.
+    """Exit 0 when every command block has a test that cites it and every citation fits; runs no test.
+
+    Commands and options that the program does not have are warnings. What it has is read from its reference (as for
+    draft: tutorial.reference, docs/reference or docs/man), else from its --help where it is installed, for a few
+    seconds at most; what is not known is not judged.
 
     \b
     mngr tutorial check
@@ -89,7 +97,10 @@ def check_command(
     """
     places = find_places(context, tutorial, tests)
     report = reading(places, lambda: check(places.tutorial, places.tests))
-    passed = report.is_green and not (strict and (report.lint or report.duplicates))
+    report = msgspec.structs.replace(
+        report, outdated=find_outdated(report.blocks, material_of(places, {}), places.root)
+    )
+    passed = report.is_green and not (strict and (report.lint or report.duplicates or report.outdated))
     if as_json:
         print_json(_report_record(report, _statuses(places, report.links), passed))
     else:

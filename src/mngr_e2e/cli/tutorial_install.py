@@ -8,7 +8,7 @@ import mngr
 from mngr_e2e.authoring.repository import write_file
 from mngr_e2e.authoring.slash_command import NAME, shipped_text
 from mngr_e2e.cli.output import print_json, print_text
-from mngr_e2e.tutorial.text import visible
+from mngr_lib.safe_text import one_line
 
 
 @click.command("install-command")
@@ -40,7 +40,7 @@ def install_command(folder: str, force: bool, as_json: bool) -> int:
         print_json({"schema": 1, "path": path, "changed": there != wanted})
     else:
         print_text(
-            f"{visible(path)}: {'up to date' if there == wanted else 'written'}; in Claude Code: /{NAME}"
+            f"{one_line(path)}: {'up to date' if there == wanted else 'written'}; in Claude Code: /{NAME}"
         )
     return 0
 

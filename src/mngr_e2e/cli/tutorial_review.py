@@ -14,7 +14,7 @@ from mngr_e2e.cli.agent_options import material_of, program_option, reference_op
 from mngr_e2e.cli.keys import ask_key
 from mngr_e2e.cli.output import print_json, print_text
 from mngr_e2e.cli.places import find_places, reading
-from mngr_e2e.tutorial.text import visible
+from mngr_lib.safe_text import one_line
 
 _KEYS = "[k]eep  [e]dit  [r]eject  [s]kip  [q]uit? "
 _ALL = "all"
@@ -125,7 +125,7 @@ def _ask(review: Review) -> int:
 def _answer(review: Review, draft: Draft) -> str:
     while True:
         key = ask_key(_KEYS).lower() or "q"
-        click.echo(visible(key))
+        click.echo(one_line(key))
         if key == "k":
             review.keep(draft.id)
         elif key == "r":
@@ -149,6 +149,6 @@ def _edited(review: Review, draft: Draft) -> bool:
     try:
         review.edit(draft.id, changed)
     except mngr.UsageError as error:
-        click.echo(visible(error.message))
+        click.echo(one_line(error.message))
         return False
     return True

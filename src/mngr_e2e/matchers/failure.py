@@ -5,14 +5,18 @@ from typing import NoReturn, Self
 from mngr_e2e.session.result import Output, Result
 
 _SHOWN_MAX = 4000
+_COMMAND_MAX = 100
 
 
 class ExpectationError(AssertionError):
-    """Something was not as expected."""
+    """Something was not as expected; the first line of its message is what pytest's summary shows."""
+
+    # Python shows the module of an exception before its name unless it is this one, and pytest's summary cuts the rest.
+    __module__ = "builtins"
 
 
 class Expectation:
-    """One value under test. `not_` turns the next expectation round."""
+    """One value under test. `not_` turns the next expectation round; every expectation returns one to go on with."""
 
     _negated = False
 
@@ -23,11 +27,19 @@ class Expectation:
         turned._negated = not self._negated
         return turned
 
-    def _check(self, holds: bool, wanted: str, found: str) -> None:
-        """Fails unless it holds, or, behind `not_`, if it does. `wanted` reads on from "expected it to"."""
+    def _check(self, holds: bool, wanted: str, found: str) -> Self:
+        """Fails unless it holds, or, behind `not_`, if it does; returns the expectation without its `not_`.
+
+        `wanted` reads on from "expected".
+        """
         __tracebackhide__ = True
         if holds == self._negated:
-            fail(f"expected {'not ' if self._negated else ''}{wanted}", found)
+            fail(f"expected {'not ' if self._negated else ''}{wanted}{self._origin()}", found)
+        return self.not_ if self._negated else self
+
+    def _origin(self) -> str:
+        """How the first line of a failure names the command that the value came from."""
+        return ""
 
 
 def fail(message: str, found: str) -> NoReturn:
@@ -42,6 +54,18 @@ def describe_result(result: Result) -> str:
     code = f"{result.exit_code} (timed out)" if result.timed_out else str(result.exit_code)
     lines += [f"exit code: {code}", *_stream("stdout", result.stdout), *_stream("stderr", result.stderr)]
     return "\n".join(lines)
+
+
+def origin(result: Result | None) -> str:
+    """`: $ COMMAND`, cut to what fits into a line; nothing where no command is known."""
+    if result is None:
+        return ""
+    first, *rest = result.command.split("\n")
+    return f": $ {first[:_COMMAND_MAX]}{' …' if rest or len(first) > _COMMAND_MAX else ''}"
+
+
+def origin_of_text(text: str) -> str:
+    return origin(text.result if isinstance(text, Output) else None)
 
 
 def describe_text(text: str) -> str:

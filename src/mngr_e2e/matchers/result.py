@@ -1,6 +1,8 @@
 """Expectations on how a command ended."""
 
-from mngr_e2e.matchers.failure import Expectation, describe_result
+from typing import Self
+
+from mngr_e2e.matchers.failure import Expectation, describe_result, origin
 from mngr_e2e.session.result import Result
 
 
@@ -10,19 +12,30 @@ class ResultExpectation(Expectation):
     def __init__(self, result: Result) -> None:
         self._result = result
 
-    def to_succeed(self) -> None:
+    def to_succeed(self) -> Self:
         __tracebackhide__ = True
-        self._check(self._result.exit_code == 0, "the command to succeed", describe_result(self._result))
+        return self._about_end(self._result.exit_code == 0, "the command to succeed")
 
-    def to_fail(self) -> None:
+    def to_fail(self) -> Self:
         """Any exit code but 0; a timeout is a failure too."""
         __tracebackhide__ = True
-        self._check(self._result.exit_code != 0, "the command to fail", describe_result(self._result))
+        return self._about_end(self._result.exit_code != 0, "the command to fail")
 
-    def to_have_exit_code(self, code: int) -> None:
+    def to_have_exit_code(self, code: int) -> Self:
         __tracebackhide__ = True
-        self._check(self._result.exit_code == code, f"exit code {code}", describe_result(self._result))
+        found = "" if self._negated else f", found {self._result.exit_code}"
+        return self._check(
+            self._result.exit_code == code, f"exit code {code}{found}", describe_result(self._result)
+        )
 
-    def to_time_out(self) -> None:
+    def to_time_out(self) -> Self:
         __tracebackhide__ = True
-        self._check(self._result.timed_out, "the command to time out", describe_result(self._result))
+        return self._about_end(self._result.timed_out, "the command to time out")
+
+    def _about_end(self, holds: bool, wanted: str) -> Self:
+        __tracebackhide__ = True
+        found = "a timeout" if self._result.timed_out else f"exit code {self._result.exit_code}"
+        return self._check(holds, f"{wanted}, found {found}", describe_result(self._result))
+
+    def _origin(self) -> str:
+        return origin(self._result)

@@ -1,6 +1,7 @@
 """Expectations on what a terminal shows; on a terminal they retry, on one screen they look once."""
 
 import re
+from typing import Self
 
 from mngr_e2e.matchers.failure import Expectation
 from mngr_e2e.session.terminal import Screen, Terminal
@@ -12,16 +13,16 @@ class TerminalExpectation(Expectation):
     def __init__(self, terminal: Terminal) -> None:
         self._terminal = terminal
 
-    def to_show(self, wanted: "str | re.Pattern[str]", timeout_s: float = 30) -> None:
+    def to_show(self, wanted: "str | re.Pattern[str]", timeout_s: float = 30) -> Self:
         """A text, or a compiled pattern. `not_.to_show` waits until it is gone."""
         __tracebackhide__ = True
         words = f"see {'no ' if self._negated else ''}{_name(wanted)}"
         shown = self._terminal.watch(words, lambda screen: screen.shows(wanted) != self._negated, timeout_s)
-        self._check(
+        return self._check(
             shown.shows(wanted), f"the terminal to show {_name(wanted)}", self._terminal.describe(shown)
         )
 
-    def to_have_ended(self, exit_code: int | None = None, timeout_s: float = 30) -> None:
+    def to_have_ended(self, exit_code: int | None = None, timeout_s: float = 30) -> Self:
         """The program on it is over, with this exit code if one is named."""
         __tracebackhide__ = True
         code = "" if exit_code is None else f" with exit code {exit_code}"
@@ -31,7 +32,7 @@ class TerminalExpectation(Expectation):
 
         words = f"see that it has {'not ' if self._negated else ''}ended{code}"
         shown = self._terminal.watch(words, lambda screen: holds(screen) != self._negated, timeout_s)
-        self._check(holds(shown), f"the program to have ended{code}", self._terminal.describe(shown))
+        return self._check(holds(shown), f"the program to have ended{code}", self._terminal.describe(shown))
 
 
 class ScreenExpectation(Expectation):
@@ -40,9 +41,11 @@ class ScreenExpectation(Expectation):
     def __init__(self, screen: Screen) -> None:
         self._screen = screen
 
-    def to_show(self, wanted: "str | re.Pattern[str]") -> None:
+    def to_show(self, wanted: "str | re.Pattern[str]") -> Self:
         __tracebackhide__ = True
-        self._check(self._screen.shows(wanted), f"the screen to show {_name(wanted)}", self._screen.text)
+        return self._check(
+            self._screen.shows(wanted), f"the screen to show {_name(wanted)}", self._screen.text
+        )
 
 
 def _name(wanted: "str | re.Pattern[str]") -> str:

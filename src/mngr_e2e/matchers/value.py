@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
-from mngr_e2e.matchers.failure import Expectation, describe_text, trim
+from mngr_e2e.matchers.failure import Expectation, describe_text, origin_of_text, trim
 
 JsonPath: TypeAlias = str | Sequence[str | int]
 
@@ -19,23 +19,26 @@ class ValueExpectation(Expectation):
         self.value = value
         self._text = text
 
-    def to_have(self, path: JsonPath, value: object = _ANY) -> None:
+    def to_have(self, path: JsonPath, value: object = _ANY) -> Self:
         """A value at a path such as "agents[0].name" or ("agents", 0, "name"); any value when none is named."""
         __tracebackhide__ = True
         found = _at(self.value, path)
         holds = found is not _MISSING and (value is _ANY or _same(found, value))
         wanted = f"JSON with {path!r}" + ("" if value is _ANY else f" = {value!r}")
         at = "nothing is there" if found is _MISSING else f"there is {trim(repr(found), 500)}"
-        self._check(holds, f"{wanted}; {at}", self._found())
+        return self._check(holds, f"{wanted}; {at}", self._found())
 
-    def to_equal(self, value: object) -> None:
+    def to_equal(self, value: object) -> Self:
         __tracebackhide__ = True
-        self._check(_same(self.value, value), f"JSON equal to {value!r}", self._found())
+        return self._check(_same(self.value, value), f"JSON equal to {value!r}", self._found())
 
-    def to_have_length(self, length: int) -> None:
+    def to_have_length(self, length: int) -> Self:
         __tracebackhide__ = True
         have = len(self.value) if isinstance(self.value, (list, dict, str)) else None
-        self._check(have == length, f"{length} elements; there are {have}", self._found())
+        return self._check(have == length, f"{length} elements; there are {have}", self._found())
+
+    def _origin(self) -> str:
+        return origin_of_text(self._text)
 
     def _found(self) -> str:
         return describe_text(self._text) if self._text else f"value: {trim(repr(self.value))}"

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from msgspec import Struct
 
 from mngr_e2e.session.left_over import PREFIX, hold, release, sweep
-from mngr_e2e.session.manager import manager_env, record_agents, remove_sockets, sockets_elsewhere
+from mngr_e2e.session.manager import manager_env, record_agents
 from mngr_e2e.session.reaper import end_marked
 from mngr_e2e.session.repository import make_repository, write_identity
 from mngr_e2e.session.runner import ask
@@ -77,11 +77,11 @@ def make_world(artifacts: str, inherited: Mapping[str, str], *, record: bool = T
 
 def end_world(world: World) -> list[int]:
     """Ends every process of the world and removes its folder; returns pids that survived. Twice is safe."""
-    elsewhere = tuple(sockets_elsewhere(world.root, world.env))
-    for socket in (*tmux_sockets(world), *elsewhere):
-        ask(("tmux", "-N", "-S", socket, "kill-server"), world.env, timeout_s=3)
+    for socket in tmux_sockets(world):
+        # From its directory: the whole path may be too long for a socket's address.
+        folder, name = os.path.split(socket)
+        ask(("tmux", "-N", "-S", name, "kill-server"), world.env, timeout_s=3, cwd=folder)
     left = end_marked(world.marks)
-    remove_sockets(elsewhere)
     release(world.root)
     shutil.rmtree(world.root, onerror=_make_writable)
     return left
@@ -99,12 +99,9 @@ def keep_world(world: World, artifacts: str) -> str:
     cleanup = os.path.join(artifacts, "cleanup.sh")
     lines = [f"export {name}={shlex.quote(value)}\n" for name, value in sorted(world.env.items())]
     _write_script(env_file, "".join(lines))
-    elsewhere = tuple(sockets_elsewhere(world.root, world.env))
-    removed = shlex.join((world.root, *map(os.path.dirname, elsewhere)))
-    words = {"mark": f"{MARK}={world.id}", "root": world.root, "removed": removed}
-    _write_script(cleanup, _CLEANUP.format(**words))
-    sockets = (*tmux_sockets(world), *elsewhere)
-    attach = [f"attach:  tmux -S {shlex.quote(path)} attach\n" for path in sockets]
+    _write_script(cleanup, _CLEANUP.format(mark=f"{MARK}={world.id}", root=world.root))
+    places = [map(shlex.quote, os.path.split(path)) for path in tmux_sockets(world)]
+    attach = [f"attach:  cd {folder} && tmux -S {name} attach\n" for folder, name in places]
     look = f"look:    cd {shlex.quote(world.repo)} && . {shlex.quote(env_file)}\n"
     return f"{look}{''.join(attach)}remove:  sh {shlex.quote(cleanup)}\n"
 
@@ -123,7 +120,7 @@ for signal in TERM KILL; do
   n=0
   while [ -n "$(marked)" ] && [ "$n" -lt 20 ]; do n=$((n + 1)); sleep 0.1; done
 done
-rm -rf {removed}
+rm -rf {root}
 """
 
 

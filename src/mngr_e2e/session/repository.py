@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import cache
 
 from mngr_e2e.session.runner import ask
+from mngr_lib.git import git_argv
 
 _IDENTITY = "[user]\n\tname = E2e Test\n\temail = e2e@example.com\n[init]\n\tdefaultBranch = main\n"
 _README = "# A repository for one test\n"
@@ -26,7 +27,7 @@ def make_repository(folder: str, env: Mapping[str, str]) -> None:
     if template:
         for path, data in template.items():
             _write(os.path.join(folder, path), data)
-        ask(("git", "update-index", "-q", "--refresh"), env, cwd=folder)
+        ask(git_argv("update-index", "-q", "--refresh"), env, cwd=folder)
         return
     _make(folder, env)
     template.update(_read_all(folder))
@@ -41,13 +42,15 @@ def _make(folder: str, env: Mapping[str, str]) -> None:
     with open(os.path.join(folder, "README.md"), "w") as file:
         file.write(_README)
     dated = {**env, "GIT_AUTHOR_DATE": _WHEN, "GIT_COMMITTER_DATE": _WHEN}
-    script = (
-        "git init -q --template= -b main . && mkdir -p .git/info"
-        " && git add README.md && git commit -q -m 'the first commit'"
-    )
-    code, said = ask(("sh", "-c", script), dated, timeout_s=60, cwd=folder)
-    if code:
-        raise RuntimeError(f"cannot make the test's repository: {said.strip()}")
+    for words in (
+        ("init", "-q", "--template=", "-b", "main", "."),
+        ("add", "README.md"),
+        ("commit", "-q", "-m", "the first commit"),
+    ):
+        code, said = ask(git_argv(*words), dated, timeout_s=60, cwd=folder)
+        if code:
+            raise RuntimeError(f"cannot make the test's repository: {said.strip()}")
+    os.makedirs(os.path.join(folder, ".git", "info"), exist_ok=True)
 
 
 def _read_all(folder: str) -> dict[str, bytes | None]:

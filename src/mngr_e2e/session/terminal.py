@@ -196,6 +196,8 @@ class Terminal:
     def _start(self) -> None:
         """Starts program and recording in one call of tmux, so that no output is lost to the recording."""
         shape = self._shape
+        # The program is started by a server: whoever watches this process for what tests start learns of it here.
+        sys.audit("mngr_e2e.terminal", ("sh", "-c", shape.command), shape.cwd, dict(self._world.env))
         size = ("-x", str(shape.cols), "-y", str(shape.rows), "-c", shape.cwd)
         new = ("new-session", "-d", "-s", shape.name, *size, _PLAIN + shape.command)
         pipe = ("pipe-pane", "-O", "-t", self._target, self._recorder())

@@ -42,6 +42,14 @@ class LintFinding(Struct, frozen=True):
     problem: str
 
 
+class Outdated(Struct, frozen=True):
+    """A block with a command or option that the program does not have, as its own help or its reference tells."""
+
+    block_id: str
+    first_line: int
+    problem: str
+
+
 class Link(Struct, frozen=True):
     """A test and a block that it cites."""
 
@@ -64,6 +72,7 @@ class Report(Struct, frozen=True):
     duplicates: tuple[Duplicate, ...] = ()
     lint: tuple[LintFinding, ...] = ()
     links: tuple[Link, ...] = ()
+    outdated: tuple[Outdated, ...] = ()
 
     @property
     def is_green(self) -> bool:

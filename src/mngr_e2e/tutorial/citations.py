@@ -9,11 +9,12 @@ from typing import Literal
 from msgspec import Struct
 
 from mngr_e2e.tutorial.blocks import normal_text
-from mngr_e2e.tutorial.literals import called_name, constant_text
+from mngr_e2e.tutorial.literals import called_name, constant_text, module_constants
 from mngr_e2e.tutorial.runs import Runs
 
 CITE = "write_tutorial_block"
 _BLOCK_MARK, _SCOPE_MARK = "tutorial block:", "scope:"
+_SHOWN = 80
 _NOT_ENTERED = ("__pycache__", "node_modules", "venv", "build", "dist")
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -102,13 +103,13 @@ def read_tests(source: str | bytes, path: str) -> TestSources:
 
 def _read_tree(tree: ast.Module, path: str) -> TestSources:
     nodes = list(ast.walk(tree))
-    runs = Runs(nodes)
+    runs, constants = Runs(nodes), module_constants(tree.body)
     cases: list[Case] = []
     unreadable: list[Unreadable] = []
     strays = {node: node.lineno for node in nodes if isinstance(node, ast.Call) and _is_citing(node)}
     for names, function in _functions(tree.body, ()):
         calls = [call for call in runs.calls(function) if _is_citing(call)]
-        citations, problems = _citations(function, calls, path)
+        citations, problems = _citations(function, calls, constants, path)
         unreadable += problems
         for call in calls:
             strays.pop(call, None)
@@ -140,14 +141,19 @@ def _is_test_class(node: ast.ClassDef) -> bool:
 
 
 def _citations(
-    function: Function, calls: Sequence[ast.Call], path: str
+    function: Function, calls: Sequence[ast.Call], constants: Mapping[str, str], path: str
 ) -> tuple[tuple[Citation, ...], list[Unreadable]]:
     found, problems = _docstring_citations(function, path)
+    local = {argument.arg for argument in ast.walk(function) if isinstance(argument, ast.arg)}
+    names = {name: text for name, text in constants.items() if name not in local}
     for call in calls:
         arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
-        text = constant_text(arguments[0]) if len(arguments) == 1 else None
+        text = constant_text(arguments[0], names) if len(arguments) == 1 else None
         if text is None:
-            problem = f"{CITE} needs one literal text: a check that runs nothing cannot know another"
+            problem = (
+                f"cannot tell what {ast.unparse(call)[:_SHOWN]} cites without running it: cite a text, or the name of "
+                "a text that this file assigns once"
+            )
             problems.append(Unreadable(path, call.lineno, problem))
         elif not text.strip():
             problems.append(Unreadable(path, call.lineno, "an empty citation"))

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from mngr_e2e.tutorial.blocks import Block
 from mngr_e2e.tutorial.check import Link, Report, Stale
+from mngr_lib.safe_text import one_line
 
 _WIDTH = 100
 
@@ -15,13 +16,13 @@ def blocks(tutorial: str, found: Sequence[Block], links: Sequence[Link], statuse
     for block in found:
         if block.section != section:
             section = block.section
-            lines += ["", f"[{visible(section)}]"]
+            lines += ["", f"[{one_line(section)}]"]
         lines.append(f"{block.id}  {block.kind:<8}  {_range(tutorial, block)}  {_title(block)}")
         if block.problem:
-            lines.append(f"    problem: {visible(block.problem)}")
+            lines.append(f"    problem: {one_line(block.problem)}")
         for link in links:
             if link.block_id == block.id:
-                lines.append(f"    {statuses.get(link.node_id, 'not run'):<8}  {visible(link.node_id)}")
+                lines.append(f"    {statuses.get(link.node_id, 'not run'):<8}  {one_line(link.node_id)}")
     return "\n".join(lines).lstrip("\n")
 
 
@@ -37,16 +38,11 @@ def report(checked: Report, passed: bool) -> str:
     return "\n".join([*_errors(checked), *_warnings(checked), _summary(checked, passed)])
 
 
-def visible(text: str) -> str:
-    """One line that a terminal shows as it is."""
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
-
-
 def _errors(checked: Report) -> Iterator[str]:
     for problem in checked.problems:
-        yield f"{visible(checked.tutorial)}: {visible(problem)}"
+        yield f"{one_line(checked.tutorial)}: {one_line(problem)}"
     for one in checked.unreadable:
-        yield f"{visible(one.path)}:{one.line}: {visible(one.problem)}"
+        yield f"{one_line(one.path)}:{one.line}: {one_line(one.problem)}"
     for block in checked.uncovered:
         yield f"{_place(checked.tutorial, block)}: no test cites this block ({block.id}): {_title(block)}"
     for stale in checked.stale:
@@ -54,14 +50,14 @@ def _errors(checked: Report) -> Iterator[str]:
 
 
 def _stale(checked: Report, stale: Stale) -> Iterator[str]:
-    name = visible(stale.node_id.rpartition("::")[2])
-    yield f"{visible(stale.path)}:{stale.line}: {name} cites what is no block of {visible(checked.tutorial)}"
+    name = one_line(stale.node_id.rpartition("::")[2])
+    yield f"{one_line(stale.path)}:{stale.line}: {name} cites what is no block of {one_line(checked.tutorial)}"
     if stale.nearest and stale.difference:
         different = stale.difference
         yield f"    nearest: {_place(checked.tutorial, stale.nearest)} ({stale.nearest.id}); line {different.line}:"
         yield f"    tutorial  {_line(different.tutorial)}"
         yield f"    citation  {_line(different.citation)}"
-        yield f"              {' ' * len(visible(different.tutorial[: different.column]))}^"
+        yield f"              {' ' * len(one_line(different.tutorial[: different.column]))}^"
     else:
         yield f"    {_short(stale.text)}"
     if stale.advice:
@@ -71,10 +67,12 @@ def _stale(checked: Report, stale: Stale) -> Iterator[str]:
 def _warnings(checked: Report) -> Iterator[str]:
     for same in checked.duplicates:
         places = ", ".join(map(str, same.first_lines))
-        yield f"warning: {visible(checked.tutorial)}: the same block at lines {places}: {_short(same.title)}"
+        yield f"warning: {one_line(checked.tutorial)}: the same block at lines {places}: {_short(same.title)}"
+    for old in checked.outdated:
+        yield f"warning: {one_line(checked.tutorial)}:{old.first_line}: {one_line(old.problem)}"
     for finding in checked.lint:
-        name = visible(finding.node_id.rpartition("::")[2])
-        yield f"warning: {visible(finding.path)}:{finding.line}: {name} {_short(finding.problem)}"
+        name = one_line(finding.node_id.rpartition("::")[2])
+        yield f"warning: {one_line(finding.path)}:{finding.line}: {name} {_short(finding.problem)}"
 
 
 def _summary(checked: Report, passed: bool) -> str:
@@ -87,7 +85,7 @@ def _summary(checked: Report, passed: bool) -> str:
         ("problem", len(checked.problems)),
         ("gap", len([gap for gap in checked.gaps if not gap.is_draft])),
         ("unreviewed draft", len([gap for gap in checked.gaps if gap.is_draft])),
-        ("warning", len(checked.lint) + len(checked.duplicates)),
+        ("warning", len(checked.lint) + len(checked.duplicates) + len(checked.outdated)),
     )
     return f"{'ok' if passed else 'FAILED'}: {', '.join(parts)}"
 
@@ -97,7 +95,7 @@ def _counts(*found: tuple[str, int]) -> list[str]:
 
 
 def _place(tutorial: str, block: Block) -> str:
-    return f"{visible(tutorial)}:{block.first_line}"
+    return f"{one_line(tutorial)}:{block.first_line}"
 
 
 def _range(tutorial: str, block: Block) -> str:
@@ -110,11 +108,11 @@ def _title(block: Block) -> str:
 
 
 def _short(text: str) -> str:
-    line = visible(text.split("\n")[0])
+    line = one_line(text.split("\n")[0])
     return line if len(line) <= _WIDTH else f"{line[: _WIDTH - 1]}…"
 
 
 def _line(text: str) -> str:
     """A line of a comparison, its trailing blanks made visible."""
     body = text.rstrip()
-    return (visible(body) + "·" * (len(text) - len(body))) or "(no such line)"
+    return (one_line(body) + "·" * (len(text) - len(body))) or "(no such line)"

@@ -8,8 +8,9 @@ import msgspec
 from msgspec import Struct
 
 from mngr_e2e.recorder.ledger import CASTS, RECORDERS
-from mngr_e2e.view.files import amount, plain, read, try_entries, try_read
+from mngr_e2e.view.files import amount, read, try_entries, try_read
 from mngr_e2e.view.times import length, moment
+from mngr_lib.safe_text import one_line
 from mngr_view.records import Status
 
 FAILURE = "failure.txt"
@@ -79,13 +80,13 @@ def _attempt(run: RunFolder, names: tuple[str, str], number: int, is_alive: bool
     if is_alive and try_entries(run.path, *names, CASTS, RECORDERS):
         # Its test is over and its recordings are not: who reads them now would keep half of them.
         status, why = "running", ""
-    said = plain(meta.reason)[:_REASON_LIMIT] or (_reason(run.path, names) if status in _BAD else "")
+    said = one_line(meta.reason)[:_REASON_LIMIT] or (_reason(run.path, names) if status in _BAD else "")
     return AttemptFolder(
         run.id,
         run.path,
         names,
         number,
-        plain(meta.node_id),
+        one_line(meta.node_id),
         status,
         moment(meta.start),
         length(meta.duration_s),
@@ -104,9 +105,9 @@ def _read_meta(root: str, names: tuple[str, str]) -> tuple[_Meta, str]:
     except FileNotFoundError:
         return _Meta(status="running"), ""
     except OSError as error:
-        return _Meta(), f"meta.json cannot be read: {plain(str(error.strerror or error))}"
+        return _Meta(), f"meta.json cannot be read: {one_line(str(error.strerror or error))}"
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        return _Meta(), f"meta.json is damaged: {plain(str(error))[:_REASON_LIMIT]}"
+        return _Meta(), f"meta.json is damaged: {one_line(str(error))[:_REASON_LIMIT]}"
 
 
 def _status(said: str, problem: str, is_alive: bool) -> tuple[Status, str]:
@@ -117,7 +118,7 @@ def _status(said: str, problem: str, is_alive: bool) -> tuple[Status, str]:
     for status in _STATUSES:
         if said == status:
             return status, ""
-    return "error", f"its status {plain(said)[:50]!r} is not known"
+    return "error", f"its status {one_line(said)[:50]!r} is not known"
 
 
 def _reason(root: str, names: tuple[str, str]) -> str:
@@ -125,7 +126,7 @@ def _reason(root: str, names: tuple[str, str]) -> str:
     found = try_read(root, *names, FAILURE, limit=_FAILURE_LIMIT)
     lines = [line for line in found.text.splitlines() if line.strip()] if found else []
     telling = [line[1:] for line in lines if line.startswith("E ")] or lines
-    return plain(telling[0].strip())[:_REASON_LIMIT] if telling else ""
+    return one_line(telling[0].strip())[:_REASON_LIMIT] if telling else ""
 
 
 def _cited(root: str, names: tuple[str, str]) -> tuple[str, ...]:

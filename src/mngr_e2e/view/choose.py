@@ -4,8 +4,8 @@ import os
 from collections.abc import Sequence
 
 from mngr_e2e.view.attempts import RunFolder
-from mngr_e2e.view.files import plain
 from mngr_e2e.view.runs import find_runs, is_run
+from mngr_lib.safe_text import one_line
 
 
 class NoSuchRunError(LookupError):
@@ -35,7 +35,7 @@ def _meant(word: str, known: Sequence[RunFolder]) -> list[RunFolder]:
         return named
     folder = os.path.realpath(word)
     if is_run(folder):
-        return [RunFolder(plain(os.path.basename(folder)), folder, os.stat(folder).st_mtime_ns)]
+        return [RunFolder(one_line(os.path.basename(folder)), folder, os.stat(folder).st_mtime_ns)]
     inside = find_runs(folder) if os.path.isdir(folder) else []
     if not inside:
         raise NoSuchRunError(word, [run.id for run in reversed(known)])

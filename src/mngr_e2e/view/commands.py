@@ -8,9 +8,10 @@ import msgspec
 from msgspec import Struct
 
 from mngr_e2e.session.transcript import Record
-from mngr_e2e.view.files import Found, amount, plain, try_read
+from mngr_e2e.view.files import Found, amount, try_read
 from mngr_e2e.view.times import length, moment
 from mngr_e2e.view.transcript_text import Told, parse_text
+from mngr_lib.safe_text import one_line
 from mngr_view.records import Command, Output
 
 JSON_LIMIT = 48_000_000
@@ -96,7 +97,7 @@ def _from_record(record: Record) -> Command:
         record.exit_code,
         record.timed_out,
         tuple(_output(record)),
-        terminal=plain(record.terminal),
+        terminal=one_line(record.terminal),
     )
 
 
@@ -158,7 +159,7 @@ def _shortened(command: Command, number: int, notes: list[str]) -> Command:
         gap = Output("stdout", output[-1].at, f"\n[… {left_out} left out …]\n")
         output = (*_first(output, half), gap, *reversed(_first(output[::-1], half, is_tail=True)))
     return msgspec.structs.replace(
-        command, command=words[0], comment=words[1], cwd=plain(words[2]), output=output
+        command, command=words[0], comment=words[1], cwd=one_line(words[2]), output=output
     )
 
 

@@ -10,9 +10,10 @@ from mngr_e2e.recorder.recordings import Recorded
 from mngr_e2e.recorder.writer import INDEX
 from mngr_e2e.view.attempts import FAILURE, AttemptFolder
 from mngr_e2e.view.commands import load_commands
-from mngr_e2e.view.files import Entry, amount, plain, try_entries, try_read
+from mngr_e2e.view.files import Entry, amount, try_entries, try_read
 from mngr_e2e.view.tapes import LIMIT, Tape, read_tape
 from mngr_e2e.view.times import moment
+from mngr_lib.safe_text import one_line
 from mngr_view.records import Cast, Command, Detail, Screen, Seek
 
 CAST_LIMIT = 40
@@ -69,7 +70,7 @@ def load_recording(attempt: AttemptFolder, name: str, noted: Recorded | None = N
     problems = [tape.problem, error.text.strip() if error else ""]
     start = moment(noted.start) if noted else tape.start
     cast = Cast(
-        title=plain((noted.title if noted else "") or tape.title or name.removesuffix(".cast"))[:200],
+        title=one_line((noted.title if noted else "") or tape.title or name.removesuffix(".cast"))[:200],
         start=start,
         duration_s=tape.duration_s,
         cols=tape.cols,
@@ -78,7 +79,7 @@ def load_recording(attempt: AttemptFolder, name: str, noted: Recorded | None = N
         problem="; ".join(filter(None, problems)),
     )
     end = start + tape.duration_s if tape.has_end else 0.0
-    return Recording(cast, tape, end, plain(name.removesuffix(".cast")))
+    return Recording(cast, tape, end, one_line(name.removesuffix(".cast")))
 
 
 def cast_files(attempt: AttemptFolder) -> list[Entry]:
@@ -129,7 +130,7 @@ def _screens(attempt: AttemptFolder) -> tuple[tuple[Screen, ...], list[str]]:
         found = try_read(attempt.root, *attempt.names, "screens", entry.name, limit=_TEXT_LIMIT)
         if found:
             screens.append(
-                Screen(plain(entry.name.rpartition(".")[0] or entry.name), found.text.rstrip("\n"))
+                Screen(one_line(entry.name.rpartition(".")[0] or entry.name), found.text.rstrip("\n"))
             )
     more = len(entries) - SCREEN_LIMIT
     return tuple(screens), [f"{more} more screens are in the folder"] if more > 0 else []
@@ -143,9 +144,9 @@ def _cast_notes(attempt: AttemptFolder) -> Iterator[str]:
         whole = entry.name.removesuffix(".error")
         if whole != entry.name and whole not in names:
             found = try_read(attempt.root, *attempt.names, CASTS, entry.name, limit=_ERROR_LIMIT)
-            yield f"recording {plain(whole)} failed: {found.text.strip() if found else 'nobody knows why'}"
+            yield f"recording {one_line(whole)} failed: {found.text.strip() if found else 'nobody knows why'}"
         elif entry.name.endswith(".cast") and entry.kind != "file":
-            yield f"{plain(entry.name)} is a {entry.kind} and was not opened"
+            yield f"{one_line(entry.name)} is a {entry.kind} and was not opened"
     if (casts := sum(map(_is_cast, entries))) > CAST_LIMIT:
         yield f"{casts} recordings: the first {CAST_LIMIT} are shown"
 
@@ -162,7 +163,7 @@ def _others(attempt: AttemptFolder, below: tuple[str, ...]) -> Iterator[str]:
     for entry in try_entries(attempt.root, *attempt.names, *below):
         if not below and (entry.name in _KNOWN or entry.name in (CASTS, "screens")):
             continue
-        path = plain("/".join((*below, entry.name)))
+        path = one_line("/".join((*below, entry.name)))
         if entry.kind == "folder" and len(below) < 2:
             yield from _others(attempt, (*below, entry.name))
         else:

@@ -90,12 +90,6 @@ def natural(name: str) -> tuple[int, str, str]:
     return (len(number.lstrip("0")) if digits else 0, number.lstrip("0"), name)
 
 
-def plain(text: str) -> str:
-    """A name as text that JSON can carry and a line can show."""
-    safe = text.encode(errors="backslashreplace").decode()
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in safe)
-
-
 def amount(size: int) -> str:
     """A size for people: 512 bytes, 3.4 MB."""
     if size < 1000:

@@ -7,7 +7,8 @@ from msgspec import Struct
 
 from mngr_e2e.session.alive import is_alive
 from mngr_e2e.view.attempts import NAME, AttemptFolder, RunFolder, load_attempts
-from mngr_e2e.view.files import Entry, entries, plain, try_entries
+from mngr_e2e.view.files import Entry, entries, try_entries
+from mngr_lib.safe_text import one_line
 from mngr_view.records import Attempt, Run, Test
 
 TEST_LIMIT = 20_000
@@ -25,7 +26,7 @@ def find_runs(artifacts: str) -> list[RunFolder]:
     """The runs in a folder of runs, the oldest first; none where there is no such folder."""
     root = os.path.realpath(artifacts)
     found = [entry for entry in try_entries(root) if entry.kind == "folder" and entry.name[0] != "."]
-    runs = [RunFolder(plain(one.name), os.path.join(root, one.name), one.changed_ns) for one in found]
+    runs = [RunFolder(one_line(one.name), os.path.join(root, one.name), one.changed_ns) for one in found]
     return sorted((run for run in runs if is_run(run.path)), key=lambda run: (run.changed_ns, run.id))
 
 
@@ -75,7 +76,7 @@ def load_run(folder: RunFolder) -> LoadedRun:
 def _tests(found: Sequence[Entry], warnings: list[str]) -> list[str]:
     folders = [entry.name for entry in found if entry.kind == "folder" and entry.name[0] != "."]
     links = [entry.name for entry in found if entry.kind == "link"]
-    warnings += [f"{plain(name)} is a link and was not followed" for name in links]
+    warnings += [f"{one_line(name)} is a link and was not followed" for name in links]
     if len(folders) > TEST_LIMIT:
         warnings.append(f"{len(folders):,} tests: the first {TEST_LIMIT:,} are shown")
     return folders[:TEST_LIMIT]
@@ -84,16 +85,16 @@ def _tests(found: Sequence[Entry], warnings: list[str]) -> list[str]:
 def _odd(path: str, test: str, found: Sequence[AttemptFolder]) -> list[str]:
     """What looks like an attempt and is none, or a folder without any."""
     links = [one.name for one in try_entries(path, test) if NAME.fullmatch(one.name) and one.kind != "folder"]
-    odd = [f"{plain(test)}/{name} is no folder and was not opened" for name in links]
-    return odd if found or odd else [f"{plain(test)} holds no attempt that can be read"]
+    odd = [f"{one_line(test)}/{name} is no folder and was not opened" for name in links]
+    return odd if found or odd else [f"{one_line(test)} holds no attempt that can be read"]
 
 
 def _row(folder: str, found: Sequence[AttemptFolder], taken: Container[str]) -> Test:
     last = found[-1]
-    node_id = next((one.node_id for one in reversed(found) if one.node_id), "") or plain(folder)
+    node_id = next((one.node_id for one in reversed(found) if one.node_id), "") or one_line(folder)
     file, _, name = node_id.partition("::")
     return Test(
-        id=node_id if node_id not in taken else f"{node_id} ({plain(folder)})",
+        id=node_id if node_id not in taken else f"{node_id} ({one_line(folder)})",
         name=name or node_id,
         file=file if name else "",
         status=last.status,

@@ -8,11 +8,11 @@ from msgspec.structs import replace
 
 from mngr_tmr.cli.places import find_place
 from mngr_tmr.cli.run import make_spec
-from mngr_tmr.cli.settings import settings
+from mngr_tmr.cli.settings import pytest_option, settings, with_environment
 from mngr_tmr.model.run import RunSpec
 from mngr_tmr.model.task import Task, agent_of, branch_of
 from mngr_tmr.prompts.render import render_prompt
-from mngr_tmr.publish.helper import HelperConfig, helper_setup
+from mngr_tmr.publish.helper import helper_config, helper_setup
 from mngr_tmr.run.look import ATTEMPT, RUN, TASK
 from mngr_tmr.run.piped import Carried
 from mngr_tmr.run.steps import filled
@@ -24,7 +24,8 @@ from mngr_tmr.run.steps import filled
 @click.option(
     "--name", metavar="NAME", help="The run's name, in agents and branches (default: from the time)."
 )
-@click.option("--setup", metavar="CMD", help="Run once in every working copy, such as an editable install.")
+@with_environment
+@pytest_option
 @click.option(
     "--transfer", type=click.Choice(["mirror", "worktree"]), help="How copies are made (default: mirror)."
 )
@@ -58,9 +59,6 @@ def command(context: click.Context, /, paths: tuple[str, ...], as_json: bool, **
 
 def line(spec: RunSpec, task: Task) -> dict[str, Any]:
     """What creates the agent of one test; `test` and `tmr` only travel along, for `integrate -`."""
-    helper = HelperConfig(
-        spec.pytest, spec.pytest_args, task.node_id, task.file, spec.folder, spec.knobs.programs
-    )
     carried = Carried(task, replace(spec, tasks=()), len(spec.tasks))
     return {
         "name": agent_of(spec.id, task.slug),
@@ -68,7 +66,7 @@ def line(spec: RunSpec, task: Task) -> dict[str, Any]:
         "from": spec.repo,
         "transfer": spec.knobs.transfer,
         "labels": {**spec.knobs.labels, RUN: spec.id, TASK: task.slug, ATTEMPT: "1"},
-        "setup": helper_setup(spec.knobs.setup, helper),
+        "setup": helper_setup(spec.knobs.setup, helper_config(spec, task)),
         "message": render_prompt(spec, task),
         **({"args": [filled(arg, task) for arg in spec.knobs.args]} if spec.knobs.args else {}),
         "test": task.node_id,

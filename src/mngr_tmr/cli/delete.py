@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Struct
 
 import mngr
+from mngr_lib.command_options import note
 from mngr_tmr.cli.places import Place, find_place
 from mngr_tmr.cli.settings import out_option
 from mngr_tmr.report.lines import printable
@@ -63,7 +64,7 @@ def command(
     found, failed = _find(place, runs, all_branches=branches)
     for remains in found:
         for line in told(remains):
-            click.echo(printable(line), err=True)
+            note(printable(line))
     done = [Deleted(one.run, False, *_names(one)) for one in found]
     if found and not dry_run:
         _confirm(found, yes=yes)

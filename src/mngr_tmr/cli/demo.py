@@ -10,7 +10,8 @@ from typing import Any
 import click
 
 import mngr
-from mngr_tmr.cli.finish import INTERRUPTED
+from mngr_lib.command_options import with_common_options
+from mngr_tmr.cli.finish import INTERRUPTED, progress_of
 from mngr_tmr.cli.places import Place
 from mngr_tmr.cli.run import make_spec
 from mngr_tmr.demo.ending import ending
@@ -41,7 +42,7 @@ _PYTEST = (sys.executable, "-m", "pytest", "--disable-plugin-autoload", "-p", "m
 )
 @click.option("--no-keep", is_flag=True, help="Remove at the end what it made there.")
 @click.pass_context
-def command(_: click.Context, folder: str, no_keep: bool) -> int:
+def command(context: click.Context, folder: str, no_keep: bool) -> int:
     """The whole loop on a bundled example: an agent per test, each verified, one branch and one page back.
 
     A small program comes with a tutorial and tests that cite it. Scripted agents take the place of coding agents, so
@@ -54,9 +55,10 @@ def command(_: click.Context, folder: str, no_keep: bool) -> int:
     mngr demo
     mngr demo --dir /tmp/try --no-keep
     """
-    progress = Progress(out=sys.stderr)
+    progress = progress_of("human")
     with set_stage(folder, keep=not no_keep) as stage:
-        place = Place(mngr.Manager(cwd=stage.example.repo), stage.example.repo, _runs(stage))
+        manager = mngr.Manager(cwd=stage.example.repo, overrides=context.meta.get("overrides", ()))
+        place = Place(manager, stage.example.repo, _runs(stage))
         spec, _why = make_spec(place, ("tests",), _said(stage))
         for line in _beginning(stage, spec):
             progress.say(line)
@@ -73,16 +75,19 @@ def _run(folder: RunFolder, manager: mngr.Manager, progress: Progress) -> Report
     secrets, tell = Secrets(tests=user_packages()), _Impatience(progress)
     try:
         with Reporter(folder, observe=progress) as observe:
-            run_tasks(folder, manager=manager, env=secrets.tests, observe=observe, tell=tell)
+            run_tasks(
+                folder,
+                manager=manager,
+                env=secrets.tests,
+                observe=observe,
+                tell=tell,
+                integrate=lambda step: integrate_run(folder, manager=manager, secrets=secrets, tell=step),
+            )
     except mngr.MngrError:
         if not tell.has_heard:
             raise
     progress.close()
-    if tell.has_heard:
-        return None
-    progress.say("integrating: commits are ranked, joined and tested again")
-    integrate_run(folder, manager=manager, secrets=secrets)
-    return write_report(folder)
+    return None if tell.has_heard else write_report(folder)
 
 
 class _Impatience:
@@ -125,3 +130,6 @@ def _beginning(stage: Stage, spec: RunSpec) -> Iterable[str]:
     yield f"{stage.example.repo}: a program, its tutorial and {len(spec.tasks)} tests, with faults of many kinds"
     yield f"an agent for each test, {_SLOTS} at once; to see them at work, in another terminal:"
     yield f"    MNGR_HOST_DIR={shlex.quote(stage.host_dir)} mngr list --watch"
+
+
+with_common_options(command)

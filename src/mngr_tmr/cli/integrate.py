@@ -6,15 +6,17 @@ from typing import Any
 import click
 from msgspec.structs import replace
 
-from mngr_tmr.cli.finish import finish, progress_of, show
+from mngr_tmr.cli.finish import progress_of, run_to_end, show
 from mngr_tmr.cli.places import Place, find_place
 from mngr_tmr.cli.settings import changed_knobs, out_option, secrets_of, settings
+from mngr_tmr.model.integration import Integration
 from mngr_tmr.report.report import write_report
 from mngr_tmr.run.folder import RunFolder
 from mngr_tmr.run.piped import make_piped_run, read_lines
 from mngr_tmr.run.records import Records
+from mngr_tmr.run.redact import joined_values, make_redactor, no_values_in_errors
 from mngr_tmr.run.reduce import integrate_run
-from mngr_tmr.run.start import run_tasks
+from mngr_tmr.run.stage import Tell, integrate_again
 
 _PARTIAL = 3
 _FINE = (0, 8)
@@ -58,8 +60,15 @@ def command(context: click.Context, /, run: str, results: str, out: str | None, 
 
 
 def _again(place: Place, folder: RunFolder, said: dict[str, Any]) -> int:
-    knobs = changed_knobs(Records(folder).spec.knobs, said)
-    integrate_run(folder, manager=place.manager, secrets=secrets_of(said, knobs), knobs=knobs)
+    knobs = changed_knobs(Records(folder).state.knobs, said)
+    secrets = secrets_of(said, knobs)
+    folder = folder.hiding(secrets.tests, secrets.integrator)
+    progress = progress_of("human", folder.redactor)
+
+    def build(tell: Tell) -> Integration:
+        return integrate_run(folder, manager=place.manager, secrets=secrets, knobs=knobs, tell=tell)
+
+    integrate_again(folder, build, progress.say)
     reported = write_report(folder)
     show(reported)
     return reported.exit_code
@@ -68,15 +77,16 @@ def _again(place: Place, folder: RunFolder, said: dict[str, Any]) -> int:
 def _from_pipe(place: Place, results: str, flags: dict[str, Any]) -> int:
     """The end of a pipe; a test that did not get here makes the exit code that of a partial run."""
     arrivals = read_lines(sys.stdin.buffer.read())
-    progress = progress_of("human")
-    for problem in arrivals.problems:
-        progress.say(f"warning: {problem}")
     flags = {key: value for key, value in flags.items() if value not in (None, ())}
     spec = replace(arrivals.spec, knobs=changed_knobs(arrivals.spec.knobs, flags))
     secrets = secrets_of(settings(place.manager, flags), spec.knobs)
-    folder = make_piped_run(
-        place.runs, replace(arrivals, spec=spec), results, manager=place.manager, env=secrets.tests
-    )
-    state = run_tasks(folder, manager=place.manager, env=secrets.tests, observe=progress, tell=progress.say)
-    code = finish(folder, state, place.manager, progress, secrets)
+    redactor = make_redactor(joined_values(secrets.tests, secrets.integrator), spec.repo, spec.base)
+    progress = progress_of("human", redactor)
+    for problem in arrivals.problems:
+        progress.say(f"warning: {problem}")
+    with no_values_in_errors(redactor):
+        folder = make_piped_run(
+            place.runs, replace(arrivals, spec=spec), results, manager=place.manager, env=secrets.tests
+        )
+        code = run_to_end(folder, place.manager, progress, secrets)
     return _PARTIAL if arrivals.problems and code in _FINE else code

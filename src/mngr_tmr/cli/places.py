@@ -4,7 +4,9 @@ import click
 from msgspec import Struct
 
 import mngr
-from mngr_tmr.run.folder import RunFolder, find_folder, runs_folder
+from mngr_lib.command_options import note
+from mngr_tmr.cli.settings import known_environment
+from mngr_tmr.run.folder import RunFolder, find_folder, read_spec, runs_folder
 
 
 class Place(Struct, frozen=True):
@@ -15,12 +17,25 @@ class Place(Struct, frozen=True):
     def run(self, name: str) -> RunFolder:
         return find_folder(self.runs, name)
 
+    def known_run(self, name: str) -> RunFolder:
+        """The folder of a run, hiding those values of its variables that are known here and now."""
+        folder = self.run(name)
+        try:
+            knobs = read_spec(folder).knobs
+        except mngr.MngrError:
+            return folder
+        said = self.manager.config.section("tmr")
+        return folder.hiding(
+            known_environment(said, "env", knobs.env_names),
+            known_environment(said, "integrator_env", knobs.integrator_env_names),
+        )
+
 
 def find_place(context: click.Context, out: str | None = None) -> Place:
     """The repository we are in and its folder of runs; elsewhere is an error that says so."""
     manager = mngr.Manager(overrides=context.meta.get("overrides", ()))
-    for note in manager.warnings:
-        click.echo(f"warning: {note}", err=True)
+    for warning in manager.warnings:
+        note(f"warning: {warning}")
     repo = manager.config.repo_root
     if not repo:
         raise mngr.UsageError("this is no git repository", hint="a run starts from a commit: cd into one")

@@ -5,19 +5,24 @@ from typing import Any
 import click
 import msgspec
 
-from mngr_tmr.cli.places import find_place
+import mngr
+from mngr_tmr.cli.places import Place, find_place
 from mngr_tmr.cli.run import make_spec
-from mngr_tmr.cli.settings import settings, with_knobs
+from mngr_tmr.cli.settings import environment, preflight_option, pytest_option, settings, with_knobs
 from mngr_tmr.model.run import RunSpec
 from mngr_tmr.model.task import agent_of
+from mngr_tmr.report.words import times
+from mngr_tmr.run.preflight import check_agents, finding_line
 from mngr_tmr.run.progress import clock
 
 
 @click.command("plan")
 @click.argument("paths", nargs=-1)
 @with_knobs
+@pytest_option
 @click.option("--base", metavar="REF", help="The commit to start from (default: HEAD).")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
+@preflight_option
 @click.pass_context
 def command(context: click.Context, /, paths: tuple[str, ...], as_json: bool, **flags: Any) -> int:
     """What a run would do: the tests in the order they start, their agents, how long it may take. Launches nothing.
@@ -27,14 +32,25 @@ def command(context: click.Context, /, paths: tuple[str, ...], as_json: bool, **
     mngr tmr plan tests/e2e --slots 4 -- -k create
     """
     place = find_place(context)
-    spec, why = make_spec(place, paths, settings(place.manager, flags))
+    said = settings(place.manager, flags)
+    spec, why = make_spec(place, paths, said)
+    problems = [] if said.get("no_preflight") else _problems(place, spec, said)
     if as_json:
-        click.echo(msgspec.json.encode({"schema": 1, "slots": why, **msgspec.to_builtins(spec)}).decode())
+        more = {"problems": problems, **msgspec.to_builtins(spec)}
+        click.echo(msgspec.json.encode({"schema": 1, "slots": why, **more}).decode())
         return 0
     for task in sorted(spec.tasks, key=lambda task: -task.expected_s):
         click.echo(f"{agent_of(spec.id, task.slug)}  {task.node_id}")
-    click.echo(f"{len(spec.tasks)} tests at {spec.base[:12]}, {why}; {estimate(spec)}")
+    click.echo(f"{times(len(spec.tasks), 'test')} at {spec.base[:12]}, {why}; {estimate(spec)}")
+    for problem in problems:
+        click.echo(finding_line(problem), err=True)
     return 0
+
+
+def _problems(place: Place, spec: RunSpec, said: dict[str, Any]) -> list[mngr.Finding]:
+    """What would stop the run, or might; nothing of it stops the plan."""
+    env = environment(said, "env", spec.knobs.env_names)
+    return [finding for finding in check_agents(spec.repo, spec.knobs, env, place.manager) if not finding.ok]
 
 
 def estimate(spec: RunSpec) -> str:

@@ -1,13 +1,12 @@
 """`mngr tmr report`."""
 
-import os
 import sys
-import webbrowser
 
 import click
 import msgspec
 
 import mngr
+from mngr_lib.command_options import note
 from mngr_tmr.cli.finish import show
 from mngr_tmr.cli.places import find_place
 from mngr_tmr.cli.settings import out_option
@@ -15,7 +14,7 @@ from mngr_tmr.report.report import write_report
 from mngr_tmr.report.source import TmrSource
 from mngr_tmr.report.summary import make_summary
 from mngr_tmr.run.folder import RunFolder
-from mngr_view.chunks import encode
+from mngr_view.browser import has_browser
 from mngr_view.errors import ViewError
 from mngr_view.page import page_parts, write_page
 from mngr_view.server import serve
@@ -50,12 +49,13 @@ def command(
     mngr tmr report nightly --serve
     mngr tmr report nightly --html report.html
     """
-    folder = find_place(context, out).run(run)
+    folder = find_place(context, out).known_run(run)
     try:
         if serves:
             source = TmrSource(folder)
             source.index()
-            serve(source, port=port, on_ready=lambda url: _show_address(url, opens=not no_open))
+            opens = not no_open and sys.stdout.isatty() and has_browser()
+            serve(source, port=port, on_ready=_show_address, opens=opens)
         elif html:
             _write_page(folder, html)
         else:
@@ -68,7 +68,7 @@ def command(
 def _write_all(folder: RunFolder, as_json: bool) -> None:
     reported = write_report(folder)
     if as_json:
-        data = encode(make_summary(reported.contents, folder))
+        data = folder.redactor.json(make_summary(reported.contents, folder))
         click.echo(msgspec.json.format(data, indent=2).decode())
     else:
         show(reported)
@@ -85,16 +85,6 @@ def _write_page(folder: RunFolder, file: str) -> None:
     click.echo(file)
 
 
-def _show_address(url: str, *, opens: bool) -> None:
+def _show_address(url: str) -> None:
     click.echo(url)
-    sys.stdout.flush()
-    click.echo("for browsers of this machine, until Ctrl-C", err=True)
-    if opens and sys.stdout.isatty() and _has_browser():
-        webbrowser.open(url)
-
-
-def _has_browser() -> bool:
-    """Whether there is a browser with a window; one that would take over this terminal is none."""
-    if sys.platform == "darwin":
-        return True
-    return any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"))
+    note("for browsers of this machine, until Ctrl-C")

@@ -5,13 +5,12 @@ from typing import Any
 import click
 import msgspec
 
-from mngr_tmr.cli.finish import finish, progress_of
+from mngr_tmr.cli.finish import progress_of, run_to_end
 from mngr_tmr.cli.places import find_place
 from mngr_tmr.cli.settings import changed_knobs, format_option, out_option, secrets_of, settings, with_knobs
 from mngr_tmr.model.run import Knobs
-from mngr_tmr.report.reporter import Reporter
 from mngr_tmr.run.records import Records
-from mngr_tmr.run.start import run_tasks
+from mngr_tmr.run.redact import no_values_in_errors
 
 
 @click.command("resume")
@@ -32,33 +31,38 @@ def command(context: click.Context, /, run: str, retry: bool, form: str, **flags
     mngr tmr resume nightly --retry
     """
     place = find_place(context, flags.pop("out"))
-    folder = place.run(run)
-    records = Records(folder)
+    records = Records(place.run(run))
     said = {key: value for key, value in flags.items() if value not in (None, (), "")}
     before, after = records.state.knobs, _after(records.state.knobs, said)
-    progress = progress_of(form)
+    said = {**settings(place.manager, {}), **said}
+    secrets = secrets_of(said, after)
+    folder = records.folder.hiding(secrets.tests, secrets.integrator)
+    progress = progress_of(form, folder.redactor)
     for line in differences(before, after):
         progress.say(line)
     again = [record.task.slug for record in records.tasks() if retry and record.end == "failed"]
-    said = {**settings(place.manager, {}), **said}
-    secrets = secrets_of(said, after)
-    with Reporter(folder, observe=progress) as observe:
-        state = run_tasks(
-            folder,
-            manager=place.manager,
-            env=secrets.tests,
-            observe=observe,
-            resume={"knobs": _changed(before, after), "again": again},
-            tell=progress.say,
-        )
-    return finish(folder, state, place.manager, progress, secrets)
+    with no_values_in_errors(folder.redactor):
+        resume = {"knobs": _changed(before, after), "again": again}
+        return run_to_end(folder, place.manager, progress, secrets, resume)
 
 
 def differences(before: Knobs, after: Knobs) -> list[str]:
     """What a person should know about the knobs that were changed."""
+    old = msgspec.to_builtins(before)
     return [
-        f"{name}: {getattr(before, name)!r} → {value!r}" for name, value in _changed(before, after).items()
+        f"{name}: {_shown(old[name])} → {_shown(value)}" for name, value in _changed(before, after).items()
     ]
+
+
+def _shown(value: Any) -> str:
+    """A value as a person would write it: a list with commas, a table as KEY=VALUE."""
+    if isinstance(value, dict):
+        value = [f"{key}={each}" for key, each in value.items()]
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value)) or "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value) or "none"
 
 
 def _after(before: Knobs, said: dict[str, Any]) -> Knobs:

@@ -2,23 +2,23 @@
 
 import os
 import secrets
-import shlex
-import sys
 import time
-from importlib.util import find_spec
 from typing import Any
 
 import click
 import msgspec
 
 import mngr
-from mngr_tmr.cli.finish import finish, progress_of
+from mngr_tmr.cli.finish import progress_of, run_to_end
+from mngr_tmr.cli.lender import Wanted, find_lender
 from mngr_tmr.cli.places import Place, find_place
 from mngr_tmr.cli.settings import (
     environment,
     format_option,
     knobs_of,
     out_option,
+    preflight_option,
+    pytest_option,
     secrets_of,
     settings,
     with_knobs,
@@ -26,76 +26,93 @@ from mngr_tmr.cli.settings import (
 from mngr_tmr.collect.collect import collect
 from mngr_tmr.copies.copies import Copies
 from mngr_tmr.copies.ready import make_ready, name_ready
-from mngr_tmr.model.run import Knobs, RunSpec
-from mngr_tmr.report.reporter import Reporter
-from mngr_tmr.run.folder import make_folder
+from mngr_tmr.git import run_git
+from mngr_tmr.model.run import RunSpec
+from mngr_tmr.report.words import times
+from mngr_tmr.run.folder import RunFolder, make_folder
 from mngr_tmr.run.history import with_expected
-from mngr_tmr.run.start import run_tasks
+from mngr_tmr.run.preflight import check_agents, check_host, stop_for_problems
+from mngr_tmr.run.redact import joined_values, make_redactor, no_values_in_errors, refuse_test_ids
 
 
 @click.command("run")
 @click.argument("paths", nargs=-1)
 @with_knobs
+@pytest_option
 @click.option("--base", metavar="REF", help="The commit to start from (default: HEAD).")
 @click.option("--name", metavar="NAME", help="The run's name (default: from the time).")
 @out_option
 @format_option
 @click.option("--dry-run", is_flag=True, help="Collect and show the plan; launch nothing.")
+@preflight_option
 @click.pass_context
 def command(context: click.Context, /, paths: tuple[str, ...], form: str, dry_run: bool, **flags: Any) -> int:
     """Collect tests, launch an agent for each, integrate what they did, write the page.
 
     What stands after -- goes to pytest as it is. Exit codes: 0 clean, 8 findings to review, 3 some tasks were lost to
-    infrastructure, 1 no result.
+    infrastructure, 1 no result, 6 something is missing and nothing was launched.
 
     \b
     mngr tmr run tests/e2e
     mngr tmr run tests/e2e --type claude --slots 20 -- -k create
-    mngr tmr run tests/e2e --provider docker --setup 'pip install -e .'
+    mngr tmr run tests/e2e --provider docker --setup 'pip install -e .[test]'
     """
     place = find_place(context, flags["out"])
     said = settings(place.manager, flags)
     draft, why = _draft(place, paths, said)
-    secrets, progress = secrets_of(said, draft.knobs), progress_of(form)
-    with Copies(draft, secrets.tests, place.manager) as copies:
-        spec = _with_tasks(place, draft, copies)
-        progress.say(f"run {spec.id}: {len(spec.tasks)} tests at {spec.base[:12]}, {why}")
-        if dry_run:
-            for task in spec.tasks:
-                click.echo(task.node_id)
-            return 0
-        spec = name_ready(spec, place.manager)
-        folder = make_folder(place.runs, spec)
-        make_ready(spec, copies.at(spec.base), place.manager)
-    with Reporter(folder, observe=progress) as observe:
-        state = run_tasks(
-            folder, manager=place.manager, env=secrets.tests, observe=observe, tell=progress.say
-        )
-    return finish(folder, state, place.manager, progress, secrets)
+    secrets = secrets_of(said, draft.knobs)
+    redactor = make_redactor(joined_values(secrets.tests, secrets.integrator), draft.repo, draft.base)
+    progress = progress_of(form, redactor)
+    with no_values_in_errors(redactor):
+        is_checked = not (dry_run or said.get("no_preflight"))
+        if is_checked:
+            stop_for_problems(
+                check_agents(draft.repo, draft.knobs, secrets.tests, place.manager), progress.say
+            )
+        with Copies(draft, secrets.tests, place.manager) as copies:
+            spec = _with_tasks(place, draft, copies)
+            refuse_test_ids(spec, redactor)
+            if is_checked:
+                stop_for_problems(check_host(spec.knobs, copies.at(spec.base), place.manager), progress.say)
+            progress.say(f"run {spec.id}: {times(len(spec.tasks), 'test')} at {spec.base[:12]}, {why}")
+            if dry_run:
+                for task in spec.tasks:
+                    click.echo(task.node_id)
+                return 0
+            spec = name_ready(spec, place.manager)
+            folder = RunFolder(make_folder(place.runs, spec).path, redactor)
+            make_ready(spec, copies.at(spec.base), place.manager)
+        return run_to_end(folder, place.manager, progress, secrets)
 
 
 def make_spec(place: Place, paths: tuple[str, ...], said: dict[str, Any]) -> tuple[RunSpec, str]:
     """What the run will do: the base commit, and the tests that pytest collects there."""
     draft, why = _draft(place, paths, said)
     env = environment(said, "env", draft.knobs.env_names)
-    with Copies(draft, env, place.manager) as copies:
-        return _with_tasks(place, draft, copies), why
+    redactor = make_redactor(env, draft.repo, draft.base)
+    with no_values_in_errors(redactor), Copies(draft, env, place.manager) as copies:
+        spec = _with_tasks(place, draft, copies)
+        refuse_test_ids(spec, redactor)
+        return spec, why
 
 
 def _draft(place: Place, paths: tuple[str, ...], said: dict[str, Any]) -> tuple[RunSpec, str]:
     """The run before its tests are known, and in words where its number of slots comes from."""
     knobs, why = knobs_of(said)
+    base, folder = _commit(place.repo, str(said.get("base", "HEAD"))), _folder(place)
+    wanted = Wanted(place.repo, base, folder, is_local=knobs.provider in ("", "local"))
+    lender = find_lender(wanted, said, place.manager.env)
     spec = RunSpec(
         _name(said),
         place.repo,
-        _commit(place.repo, str(said.get("base", "HEAD"))),
+        base,
         time.time(),
         (),
-        _pytest(said, knobs),
+        lender.pytest,
         paths or _paths(said),
         _tutorial(place, said),
-        knobs,
-        folder=_folder(place),
+        msgspec.structs.replace(knobs, own_venv=lender.own_venv),
+        folder=folder,
     )
     return spec, why
 
@@ -105,7 +122,8 @@ def _with_tasks(place: Place, spec: RunSpec, copies: Copies) -> RunSpec:
     if collected.wrong_code:
         raise mngr.RefusedError(
             f"wrong code under test: {collected.wrong_code}",
-            hint="let every copy use its own code, for example: --setup 'pip install -e .'",
+            hint="let every copy have its own environment (--own-venv), or say how one is made there: --setup CMD "
+            "--pytest CMD; see docs/pipeline.md, Your own project",
         )
     return msgspec.structs.replace(spec, tasks=with_expected(place.runs, collected.tasks))
 
@@ -118,14 +136,6 @@ def _name(said: dict[str, Any]) -> str:
             hint="letters, digits, - and _, at most 30: it is in branch names",
         )
     return name
-
-
-def _pytest(said: dict[str, Any], knobs: Knobs) -> tuple[str, ...]:
-    """How pytest is started: as configured, else by this very interpreter where that has it and runs are here."""
-    if chosen := said.get("pytest"):
-        return tuple(shlex.split(chosen)) if isinstance(chosen, str) else tuple(chosen)
-    is_here = knobs.provider in ("", "local") and find_spec("pytest") is not None
-    return (sys.executable if is_here else "python3", "-m", "pytest")
 
 
 def _paths(said: dict[str, Any]) -> tuple[str, ...]:
@@ -147,7 +157,7 @@ def _folder(place: Place) -> str:
 
 
 def _commit(repo: str, ref: str) -> str:
-    done = mngr.run_program(["git", "-C", repo, "rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}"])
+    done = run_git(repo, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
     if done.code:
         hint = "commit something first" if ref == "HEAD" else "see: git log --oneline"
         raise mngr.UsageError(f'"{ref}" is no commit of {repo}', hint=hint)

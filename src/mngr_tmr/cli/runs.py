@@ -1,6 +1,7 @@
 """`mngr tmr runs`."""
 
 import os
+import time
 from time import localtime, strftime
 from typing import Any
 
@@ -9,6 +10,7 @@ import msgspec
 from msgspec import Struct
 
 import mngr
+from mngr_lib.command_options import note
 from mngr_tmr.cli.places import Place, find_place
 from mngr_tmr.cli.settings import out_option
 from mngr_tmr.report.contents import make_contents
@@ -17,10 +19,11 @@ from mngr_tmr.report.read import is_alive, read_run
 from mngr_tmr.report.sections import SECTIONS, Name
 from mngr_tmr.report.summary import Summary, make_summary
 from mngr_tmr.run.folder import RunFolder, run_names
+from mngr_tmr.run.progress import clock
 
 
 class RunRow(Struct, frozen=True):
-    """One run; `problem` says why nothing more is known of it."""
+    """One run; `problem` says why nothing more is known of it, `doing` which step of its integration is going on."""
 
     run: str
     path: str
@@ -31,6 +34,7 @@ class RunRow(Struct, frozen=True):
     exit_code: int | None = None
     branch: str = ""
     problem: str = ""
+    doing: str = ""
 
 
 @click.command("runs")
@@ -51,7 +55,7 @@ def command(context: click.Context, as_json: bool, out: str | None) -> int:
         click.echo(msgspec.json.encode(document).decode())
         return 0
     if not rows:
-        click.echo(f"no runs in {place.runs}: mngr tmr run tests/e2e starts one", err=True)
+        note(f"no runs in {place.runs}: mngr tmr run tests/e2e starts one")
     width = max((len(row.run) for row in rows), default=0)
     for row in rows:
         click.echo(printable(f"{row.run:<{width}}  {_words(row)}"))
@@ -75,7 +79,15 @@ def row_of(folder: RunFolder) -> RunRow:
         summary.counts,
         summary.exit_code,
         branch.name if branch and branch.tip != summary.base else "",
+        doing=_doing(summary),
     )
+
+
+def _doing(summary: Summary) -> str:
+    if summary.state != "integrating":
+        return ""
+    stage = summary.integration
+    return f"{stage.step or 'preparing'}, {clock(time.time() - stage.started_at)}"
 
 
 def _folders(place: Place) -> list[RunFolder]:
@@ -93,7 +105,7 @@ def _summary(folder: RunFolder) -> Summary | None:
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
         return None
     later = any(_changed_ns(path) > written for path in (folder.journal, folder.integration, folder.base))
-    return None if later or summary.state == "running" else summary
+    return None if later or summary.state in ("running", "integrating") else summary
 
 
 def _changed_ns(path: str) -> int:
@@ -108,8 +120,9 @@ def _words(row: RunRow) -> str:
         return row.problem
     when = strftime("%Y-%m-%d %H:%M", localtime(row.created_at))
     ended = ", ".join(f"{count} {_title(name)}" for name, count in row.counts.items())
-    state = "" if row.state == "finished" else f" ({row.state})"
-    return f"{when}  {row.tests:>4} tests{state}: {ended}{f'  {row.branch}' if row.branch else ''}"
+    state = "" if row.state == "finished" else f" ({': '.join(filter(None, (row.state, row.doing)))})"
+    tests = "test" if row.tests == 1 else "tests"
+    return f"{when}  {row.tests:>4} {tests}{state}: {ended}{f'  {row.branch}' if row.branch else ''}"
 
 
 def _title(name: str) -> str:

@@ -16,7 +16,7 @@ from mngr_tmr.run.slots import default_slots, default_verifiers
 F = TypeVar("F", bound=Callable[..., Any])
 
 _TIMES = ("timeout", "grace", "idle", "silence")
-_LISTS = ("args", "implementation", "integrator_args")
+_LISTS = ("args", "implementation", "integrator_args", "programs")
 _RUN_KEYS = (
     "base",
     "name",
@@ -33,9 +33,43 @@ _KNOB_KEYS = tuple(name for name in Knobs.__struct_fields__ if not name.endswith
 KEYS = tuple(sorted({*_TIMES, *_RUN_KEYS, *_KNOB_KEYS}))
 
 
+_ENVIRONMENT = (
+    click.option(
+        "--own-venv/--no-own-venv",
+        default=None,
+        help="Give every working copy a virtual environment of its own, with the project installed from that copy "
+        "and all else shared with your Python (default: where there is a Python project).",
+    ),
+    click.option(
+        "--setup", metavar="CMD", help="Run once in every working copy, with its own environment active."
+    ),
+    click.option(
+        "--program",
+        "programs",
+        metavar="NAME",
+        multiple=True,
+        help="A program under test that must come from the working copy.",
+    ),
+)
+"""How the code under test is made ready in a working copy."""
+pytest_option = click.option(
+    "--pytest",
+    metavar="CMD",
+    help="How pytest is started; a Python in front of it is the one whose packages are shared (default: python3 -m "
+    "pytest of your virtual environment).",
+)
+
+
 def with_knobs(function: F) -> F:
     """The options that a run and its resumption share."""
     for option in reversed(_OPTIONS):
+        function = option(function)
+    return function
+
+
+def with_environment(function: F) -> F:
+    """The options about the environment of working copies alone."""
+    for option in reversed(_ENVIRONMENT):
         function = option(function)
     return function
 
@@ -55,9 +89,7 @@ _OPTIONS = (
         "--slots", type=click.IntRange(1), help="How many at once (default: from cores and memory)."
     ),
     click.option("--timeout", metavar="TIME", help="How long an agent may work (default: 1h)."),
-    click.option(
-        "--setup", metavar="CMD", help="Run once in every working copy, such as an editable install."
-    ),
+    *_ENVIRONMENT,
     click.option(
         "--transfer", type=click.Choice(["mirror", "worktree"]), help="How copies are made (default: mirror)."
     ),
@@ -81,6 +113,12 @@ _OPTIONS = (
 
 
 out_option = click.option("--out", metavar="DIR", help="Where runs are kept (default: .mngr/tmr).")
+preflight_option = click.option(
+    "--no-preflight",
+    is_flag=True,
+    default=None,
+    help="Do not look for program, login and git identity first.",
+)
 format_option = click.option(
     "--format",
     "form",
@@ -139,17 +177,20 @@ def secrets_of(said: Mapping[str, Any], knobs: Knobs) -> Secrets:
 
 def environment(said: Mapping[str, Any], key: str, names: tuple[str, ...]) -> dict[str, str]:
     """The values of the variables that agents get: as given, else from our own environment; never written down."""
-    given = _pairs(said.get(key, ()))
-    found: dict[str, str] = {}
+    found = known_environment(said, key, names)
     for name in names:
-        value = given.get(name)
-        value = os.environ.get(name) if value is None else value
-        if value is None:
+        if name not in found:
             raise mngr.UsageError(
                 f"the variable {name} has no value", hint=f"--env {name}=VALUE, or export it"
             )
-        found[name] = value
     return found
+
+
+def known_environment(said: Mapping[str, Any], key: str, names: tuple[str, ...]) -> dict[str, str]:
+    """The same, without those that have no value here and now."""
+    given = _pairs(said.get(key, ()))
+    values = {name: os.environ.get(name) if given.get(name) is None else given[name] for name in names}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _list(value: Any) -> list[Any]:

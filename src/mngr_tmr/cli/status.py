@@ -6,6 +6,7 @@ import time
 
 import click
 
+from mngr_lib.safe_text import raw
 from mngr_tmr.cli.places import find_place
 from mngr_tmr.cli.settings import out_option
 from mngr_tmr.report.source import TmrSource
@@ -20,7 +21,9 @@ _EVERY_S = 1.0
 @click.option(
     "--json", "as_json", is_flag=True, help="One JSON document, with --watch one line whenever it changes."
 )
-@click.option("-w", "--watch", is_flag=True, help="Go on showing it until the run is over.")
+@click.option(
+    "-w", "--watch", is_flag=True, help="Go on showing it until the run is over, its integration included."
+)
 @out_option
 @click.pass_context
 def command(context: click.Context, run: str, as_json: bool, watch: bool, out: str | None) -> int:
@@ -31,12 +34,12 @@ def command(context: click.Context, run: str, as_json: bool, watch: bool, out: s
     mngr tmr status nightly --json
     mngr tmr status --watch
     """
-    source = TmrSource(find_place(context, out).run(run))
+    source = TmrSource(find_place(context, out).known_run(run))
     # Asked before the look: what changes meanwhile must be seen as a change the next time.
     seen = source.version()
     status, lines = _look(source)
     _show(status, lines, as_json=as_json, redraws=watch)
-    while watch and status.state == "running":
+    while watch and status.state in ("running", "integrating"):
         time.sleep(_EVERY_S)
         before, seen = (seen, status.state), source.version()
         status, lines = _look(source)
@@ -49,13 +52,15 @@ def _look(source: TmrSource) -> tuple[Status, tuple[str, ...]]:
     contents = source.contents()
     page = source.folder.report
     status = make_status(contents, page if os.path.exists(page) else "", time.time())
-    return status, status_lines(contents, status)
+    redactor = source.folder.redactor
+    return redactor.record(status), tuple(map(redactor.text, status_lines(contents, status)))
 
 
 def _show(status: Status, lines: tuple[str, ...], *, as_json: bool, redraws: bool) -> None:
     if as_json:
         click.echo(encode(status).decode())
     else:
-        start = "\x1b[H\x1b[2J" if redraws and sys.stdout.isatty() else ""
-        click.echo(start + "\n".join(lines))
+        if redraws and sys.stdout.isatty():
+            raw(sys.stdout).write("\x1b[H\x1b[2J")
+        click.echo("\n".join(lines))
     sys.stdout.flush()

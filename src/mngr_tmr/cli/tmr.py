@@ -6,6 +6,7 @@ from importlib import import_module
 import click
 
 import mngr
+from mngr_lib.command_options import with_common_options
 
 COMMANDS = {
     "run": "collect tests, an agent for each, one branch and one page back",
@@ -13,6 +14,7 @@ COMMANDS = {
     "status": "how a run stands",
     "runs": "every run of this repository",
     "plan": "what a run would do",
+    "doctor": "what a run would lack: program, login, git identity, tests",
     "collect": "the tests as JSON lines, for a pipe of verbs",
     "verify": "run a task's test again in a fresh copy",
     "integrate": "build the branch again from stored results",
@@ -31,7 +33,12 @@ class Group(click.Group):
         if cmd_name not in COMMANDS:
             return None
         found: click.Command = import_module(f"mngr_tmr.cli.{cmd_name}").command
-        return found
+        return with_common_options(found)
+
+    def config_keys(self) -> tuple[str, ...]:
+        """The keys of `[tmr]`, so that `mngr config set` refuses others."""
+        keys: tuple[str, ...] = import_module("mngr_tmr.cli.settings").KEYS
+        return keys
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

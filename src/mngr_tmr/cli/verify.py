@@ -7,9 +7,9 @@ import mngr
 from mngr_tmr.cli.places import find_place
 from mngr_tmr.cli.settings import environment, out_option, settings
 from mngr_tmr.model.record import TaskRecord
-from mngr_tmr.run.folder import write_json
+from mngr_tmr.report.lines import printable
 from mngr_tmr.run.records import Records
-from mngr_tmr.run.redact import make_redactor
+from mngr_tmr.run.redact import no_values_in_errors
 from mngr_tmr.verify.verify import verify
 
 
@@ -31,19 +31,18 @@ def command(
     mngr tmr verify nightly test_total_adds_up
     """
     place = find_place(context, out)
-    folder = place.run(run)
-    records = Records(folder)
+    records = Records(place.run(run))
     env = environment(settings(place.manager, {}), "env", records.state.knobs.env_names)
-    redactor = make_redactor(env, records.spec.repo, records.spec.base)
+    folder = records.folder.hiding(env)
     all_passed = True
     for record in chosen(records.tasks(), tests):
-        verified = redactor.record(
-            verify(records.spec, record.task, record.commit, env=env, manager=place.manager)
-        )
-        write_json(folder.file(record.task.slug, record.attempt, "verified.json"), verified)
+        with no_values_in_errors(folder.redactor):
+            seen = verify(records.spec, record.task, record.commit, env=env, manager=place.manager)
+        verified = folder.redactor.record(seen)
+        folder.writer.write_json(folder.file(record.task.slug, record.attempt, "verified.json"), verified)
         all_passed = all_passed and verified.verdict == "passed"
-        line = f"{verified.verdict:<10} {record.task.node_id} {verified.reason}".rstrip()
-        click.echo(msgspec.json.encode(verified).decode() if as_json else line)
+        line = f"{verified.verdict:<11} {record.task.node_id} {verified.reason}".rstrip()
+        click.echo(msgspec.json.encode(verified).decode() if as_json else printable(line))
     return 0 if all_passed else 1
 
 

@@ -3,8 +3,8 @@
 import os
 from collections.abc import Iterable
 
-import mngr
 from mngr_e2e.tutorial.citations import read_tests
+from mngr_tmr.git import run_git
 from mngr_tmr.model.run import RunSpec
 from mngr_tmr.model.task import Task
 
@@ -30,8 +30,8 @@ def sources(repo: str, commit: str, paths: Iterable[str]) -> dict[str, bytes]:
     """The contents of files at a commit; what is not there is left out."""
     names = sorted(path for path in paths if "\n" not in path)
     asked = b"".join(os.fsencode(f"{commit}:{name}\n") for name in names)
-    argv = ("git", "-C", repo, "cat-file", "--batch")
-    said = mngr.run_program(argv, stdin=asked, timeout_s=_DEADLINE_S).check("cannot read the tests").stdout
+    done = run_git(repo, "cat-file", "--batch", stdin=asked, timeout_s=_DEADLINE_S)
+    said = done.check("cannot read the tests").stdout
     found, at = {}, 0
     for name in names:
         end = said.index(b"\n", at)

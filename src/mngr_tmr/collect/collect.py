@@ -18,6 +18,7 @@ from mngr_tmr.model.slug import slug
 from mngr_tmr.model.task import Task, make_task
 
 _SHOWN = 20_000
+_NO_PROGRAM = 127
 
 
 class Collected(Struct, frozen=True):
@@ -76,11 +77,21 @@ def _tasks(run: RunSpec, tests: Sequence[Found]) -> tuple[Task, ...]:
 def _refuse(ran: Ran, command: Sequence[str]) -> None:
     """Stops before any agent is launched when the selection is broken or empty."""
     problem = _problem(ran)
+    if _lacks_pytest(ran):
+        raise mngr.MngrError(
+            f"there is no pytest in the environment of the working copies: {shlex.join(command[:3])}",
+            hint="install it there, for example with --setup, or say how it is started: -S tmr.pytest='...'",
+        )
     if problem:
         raise mngr.MngrError(
             f"{problem}\n{ran.output.strip()[-_SHOWN:]}",
             hint=f"see it by hand, on a clean checkout: {shlex.join(command)}",
         )
+
+
+def _lacks_pytest(ran: Ran) -> bool:
+    """Whether the interpreter has no such module, or the shell no such program."""
+    return not ran.facts.has_ended and ("No module named pytest" in ran.output or ran.code == _NO_PROGRAM)
 
 
 def _problem(ran: Ran) -> str:
@@ -90,7 +101,7 @@ def _problem(ran: Ran) -> str:
         names = ", ".join(one.node_id or "the session" for one in ran.facts.broken)
         return f"pytest could not collect {names}"
     if ran.facts.unreadable:
-        return f"{ran.facts.unreadable} tests have names that are no text"
+        return f"names of tests that are no text: {ran.facts.unreadable}"
     if ran.code not in (0, 5) or not ran.facts.has_ended:
         return f"pytest failed to collect (exit code {ran.code})"
     if all(test.deselected for test in ran.facts.tests):

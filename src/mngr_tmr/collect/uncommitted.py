@@ -5,6 +5,7 @@ import shlex
 from collections.abc import Sequence
 
 import mngr
+from mngr_tmr.git import run_git
 from mngr_tmr.model.run import RunSpec
 
 _DEADLINE_S = 120.0
@@ -23,8 +24,8 @@ def refuse_uncommitted(run: RunSpec) -> None:
 
 def uncommitted_tests(run: RunSpec) -> tuple[str, ...]:
     """Paths, from the top of the repository, of selected test files that no commit holds as they are."""
-    words = ("git", "-C", run.repo, "status", "--porcelain", "-z", "--untracked-files=all", "--no-renames")
-    done = mngr.run_program(words, timeout_s=_DEADLINE_S).check("cannot see what is uncommitted")
+    words = ("status", "--porcelain", "-z", "--untracked-files=all", "--no-renames")
+    done = run_git(run.repo, *words, timeout_s=_DEADLINE_S).check("cannot see what is uncommitted")
     records = os.fsdecode(done.stdout).split("\0")
     changed = [record[3:] for record in records if record and "D" not in record[:2]]
     places = _selected(run)

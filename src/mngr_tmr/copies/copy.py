@@ -14,7 +14,7 @@ from mngr_tmr.copies.facts import Facts, read_facts
 from mngr_tmr.copies.hosts import host_words
 from mngr_tmr.model.run import RunSpec
 from mngr_tmr.model.slug import agent_name
-from mngr_tmr.publish.helper import HelperConfig, helper_setup
+from mngr_tmr.publish.helper import helper_config, helper_setup
 
 RUN_LABEL, COMMIT_LABEL = "tmr.copy", "tmr.commit"
 TIMED_OUT = 124
@@ -65,6 +65,10 @@ class Copy:
         """Brings what the tests handed over, their artifacts above all, into `to`/NAME."""
         mngr.pull_outbox(self.agent, to, manager=self._manager)
 
+    def empty_outbox(self) -> None:
+        """Removes what the tests handed over so far."""
+        self._exec(("sh", "-c", 'cd "$MNGR_OUTBOX" && rm -rf -- ./*'), _SILENT_HOST_S)
+
     def close(self) -> None:
         """Ends all that runs in it and removes it. Commits made in it meanwhile are forgotten."""
         home = shlex.quote(f"refs/heads/{self.agent.branch}")
@@ -105,15 +109,23 @@ def open_copy(
         copy.close()
 
 
-def destroy_copies(run_id: str, manager: mngr.Manager | None = None) -> int:
-    """Destroys the copies that a killed run left behind; says how many."""
-    left = mngr.list_agents(mngr.Filter(labels=(f"{RUN_LABEL}={run_id}",)), manager=manager).agents
+def destroy_copies(run_id: str, manager: mngr.Manager | None = None, *, unfinished: bool = True) -> int:
+    """Destroys the copies that a killed run left behind, `unfinished` ones too; says how many."""
+    found = mngr.list_agents(mngr.Filter(labels=(f"{RUN_LABEL}={run_id}",)), manager=manager).agents
+    left = [agent for agent in found if unfinished or agent.state != mngr.AgentState.CREATING]
     return len(mngr.destroy(left, manager=manager)) if left else 0
+
+
+def remove_garbage_of_copies(run: RunSpec, manager: mngr.Manager | None = None) -> None:
+    """Removes what was left of copies whose creation and removal met."""
+    copies = f"{agent_name('tmr', run.id, 'copy')}-"
+    left = [item for item in mngr.find_garbage(manager=manager) if copies in item.what]
+    if left:
+        mngr.remove_garbage(left, manager=manager)
 
 
 def _make(run: RunSpec, commit: str, env: Mapping[str, str], manager: mngr.Manager | None) -> mngr.Agent:
     knobs, own = run.knobs, f"{commit[:10]}-{os.urandom(3).hex()}"
-    config = HelperConfig(pytest=run.pytest, folder=run.folder, programs=knobs.programs)
     try:
         return mngr.create(
             agent_name("tmr", run.id, "copy", own),
@@ -122,7 +134,7 @@ def _make(run: RunSpec, commit: str, env: Mapping[str, str], manager: mngr.Manag
             source=run.repo,
             transfer=knobs.transfer,
             branch=f"{commit}:tmr/{run.id}/copy-{own}",
-            setup=helper_setup(knobs.setup, config),
+            setup=helper_setup(knobs.setup, helper_config(run)),
             env=dict(env),
             **host_words(knobs, manager),
             labels={**knobs.labels, **mngr.owner_labels(), RUN_LABEL: run.id, COMMIT_LABEL: commit[:12]},

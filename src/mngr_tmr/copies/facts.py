@@ -5,6 +5,8 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
+_SHOWN = 5
+
 
 class Found(Struct, frozen=True, tag_field="kind", tag="test"):
     """A collected test. `deselected` by the flags that pytest was given."""
@@ -34,11 +36,17 @@ class Broken(Struct, frozen=True, tag_field="kind", tag="broken"):
 
 
 class Origin(Struct, frozen=True, tag_field="kind", tag="origin"):
-    """Where an import or a program comes from."""
+    """Where an import or a program comes from, seen from the working copy.
+
+    `used` says that it was seen to run or to be imported, by the test `node_id` where that is known; without, it is
+    what would be.
+    """
 
     what: str
     path: str
-    inside: bool
+    place: Literal["inside", "outside", "unknown"]
+    used: bool = False
+    node_id: str = ""
 
 
 class Ended(Struct, frozen=True, tag_field="kind", tag="end"):
@@ -60,7 +68,21 @@ class Facts(Struct, frozen=True):
     @property
     def wrong_code(self) -> str:
         """Which code under test lies outside the working copy; empty when none does."""
-        return "; ".join(f"{one.what} comes from {one.path}" for one in self.origins if not one.inside)
+        found = (f"{one.what} comes from {one.path}" for one in self.origins if one.place == "outside")
+        return "; ".join(dict.fromkeys(found))
+
+    def cannot_tell(self, node_id: str) -> str:
+        """What this test started, where nothing shows that code of the working copy ran; empty when something does."""
+        own = [one for one in self.origins if one.used and one.node_id in ("", node_id)]
+        unknown = [one for one in own if one.place == "unknown" and one.node_id]
+        if not unknown or any(one.place == "inside" for one in own):
+            return ""
+        started = list(dict.fromkeys(f"{one.what} ({one.path})" for one in unknown))
+        more = f" and {len(started) - _SHOWN} more" if len(started) > _SHOWN else ""
+        return (
+            f"the test started {', '.join(started[:_SHOWN])}{more}, and nothing shows that code of the working copy "
+            "ran; state the program under test: --program NAME"
+        )
 
 
 _DECODER = msgspec.json.Decoder(Found | Phase | Broken | Origin | Ended)

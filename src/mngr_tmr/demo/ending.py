@@ -16,6 +16,8 @@ from mngr_tmr.report.words import counted, times
 def ending(stage: Stage, reported: Reported, *, is_kept: bool) -> Iterable[str]:
     """Lines that are safe to print; makes the link to the page where that is kept."""
     contents = reported.contents
+    if contents.headline:
+        yield contents.headline
     yield counted(contents)
     for name in NAMES:
         for row in contents.section(name):

@@ -16,6 +16,7 @@ from msgspec import Struct
 
 import mngr
 from mngr_tmr.example.make import Example, make_example, plays_folder
+from mngr_tmr.git import run_git
 from mngr_tmr.run.folder import runs_folder
 
 _NAME = "demo"
@@ -123,7 +124,7 @@ def _repository(folder: str) -> tuple[Example, str]:
             os.rename(make_example(os.path.join(half, "pantry")).repo, repo)
         finally:
             shutil.rmtree(half)
-    done = mngr.run_program(["git", "-C", repo, "rev-list", "--max-parents=0", "main"])
+    done = run_git(repo, "rev-list", "--max-parents=0", "main")
     if done.code or not os.path.isfile(os.path.join(repo, "pantry", "shelf.py")):
         raise mngr.RefusedError(
             f"{repo} is not the example's repository", hint="choose another folder: mngr demo --dir DIR"

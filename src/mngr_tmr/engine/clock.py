@@ -1,14 +1,23 @@
 """The run's time: seconds since 1970 that never go backwards, whatever the machine's clock does."""
 
 import time
+from collections.abc import Callable
+
+Seconds = Callable[[], float]
 
 
 class RunClock:
-    """Starts at the machine's clock, or at the journal's last entry if that is later, and counts on from there."""
+    """Starts at the machine's clock, or at the journal's last entry if that is later, and counts on from there.
 
-    def __init__(self, floor: float = 0.0) -> None:
-        self._start = max(time.time(), floor)
-        self._mono = time.monotonic()
+    Within one process it does not read the machine's clock again, so setting that changes nothing. The loop notices
+    time that passed without it (see `Loop`). The simulation gives sources of its own.
+    """
+
+    def __init__(
+        self, floor: float = 0.0, *, wall: Seconds = time.time, elapsed: Seconds = time.monotonic
+    ) -> None:
+        self._start, self._elapsed = max(wall(), floor), elapsed
+        self._from = elapsed()
 
     def now(self) -> float:
-        return self._start + time.monotonic() - self._mono
+        return self._start + self._elapsed() - self._from

@@ -7,17 +7,19 @@ from collections.abc import Iterator
 from itertools import islice
 
 from mngr_tmr.engine.sight import Sight
-from mngr_tmr.engine.state import Phase, RunState, TaskState
+from mngr_tmr.engine.state import LAUNCHING_STOPPED, Phase, RunState, TaskState
 from mngr_tmr.model.entry import Entry, Step
 from mngr_tmr.model.run import Knobs
 
 _QUIET = ("waiting", "unknown")
+# Making a copy mostly takes longer than a test, so that some share one even where each could have its own.
+_TOGETHER, _MOST_TOGETHER = 4, 8
 
 
 def decide(run: RunState, now: float) -> list[Entry]:
     """Everything that is due now; calling it again after applying the answer gives what follows from that."""
-    overdue = list(_overdue(run, now))
-    return overdue or [
+    first = [*_overdue(run, now), *_stop_launching(run, now)]
+    return first or [
         *_run_steps(run, now),
         *_live_steps(run, now),
         *_verify_steps(run, now),
@@ -28,9 +30,17 @@ def decide(run: RunState, now: float) -> list[Entry]:
 def _overdue(run: RunState, now: float) -> Iterator[Entry]:
     """Steps that never answered: each becomes a failure of its own, and nothing else waits for it."""
     for (step, slug), intention in run.in_flight.items():
-        deadline_s = _deadline_s(run.knobs, step)
-        if now - intention.at >= deadline_s:
+        deadline_s = _deadline_s(run.knobs, step) * (1 + len(intention.data.get("also", ())))
+        if run.counted_s(intention.at, now) >= deadline_s:
             yield Entry(now, step, "failed", slug, intention.attempt, f"no answer within {deadline_s:g} s")
+
+
+def _stop_launching(run: RunState, now: float) -> Iterator[Entry]:
+    """After equal errors of the model that no retry changes, every further agent would meet the same."""
+    if run.may_launch and run.queue and (error := run.repeated_error):
+        count, message = error.count, error.message
+        reason = f"{count} agents ended with the same error of the model: {message}"
+        yield Entry(now, "run", "noted", message=LAUNCHING_STOPPED, data={"reason": reason})
 
 
 def _deadline_s(knobs: Knobs, step: Step) -> float:
@@ -72,54 +82,80 @@ def _working(run: RunState, state: TaskState, now: float) -> Entry | None:
     if run.is_aborting:
         return _entry(state, "watch", now, "interrupted", interrupted=True)
     sight = run.sights.get(state.agent)
-    if sight is not None and (finished := _finished(sight, run.knobs, now)):
-        return Entry(now, "watch", "done", state.slug, state.attempt, finished)
-    if now - state.launched_at >= run.knobs.timeout_s:
+    if sight is not None and sight.result_since is not None:
+        # Whatever the time: a result that is there is taken.
+        finished = _finished(run, sight, sight.result_since, now)
+        return Entry(now, "watch", "done", state.slug, state.attempt, finished) if finished else None
+    if run.counted_s(state.launched_at, now) >= run.knobs.timeout_s:
         return _entry(state, "watch", now, f"timed out after {run.knobs.timeout_s:g} s")
     if sight is None:
         return None
-    if wrong := _gone_wrong(sight, state, run.knobs, now):
+    if sight.seen.error_kind and sight.seen.mood in ("waiting", "ended"):
+        return _entry(state, "watch", now, sight.seen.error, error=sight.seen.error_kind)
+    if _asks_anew(sight, state):
+        seen = sight.seen
+        return Entry(now, "watch", "noted", state.slug, state.attempt, seen.question, {"asks": seen.asks})
+    if wrong := _gone_wrong(run, sight, state, now):
         return _entry(state, "watch", now, wrong)
-    if _wants_nudge(sight, state, run.knobs, now):
+    if _is_silent(run, sight, now) != bool(state.silent_since):
+        data = {"silent_since": 0.0 if state.silent_since else sight.active_at}
+        return Entry(now, "watch", "noted", state.slug, state.attempt, data=data)
+    if _wants_nudge(run, sight, state, now):
         return Entry(now, "nudge", "intended", state.slug, state.attempt)
     return None
 
 
-def _finished(sight: Sight, knobs: Knobs, now: float) -> str:
+def _asks_anew(sight: Sight, state: TaskState) -> bool:
+    """Whether it began or ceased to wait for a person, or asks something else: a clock that counts does not."""
+    seen = sight.seen
+    if seen.asks != state.asks:
+        return True
+    return bool(seen.asks and seen.question) and _no_digits(seen.question) != _no_digits(state.question)
+
+
+def _is_silent(run: RunState, sight: Sight, now: float) -> bool:
+    """Whether a busy agent has shown nothing new for half of the time after which it is given up."""
+    is_busy = sight.seen.mood == "working" and sight.missing_since is None
+    return is_busy and run.counted_s(sight.active_at, now) >= run.knobs.silence_s / 2
+
+
+def _no_digits(text: str) -> str:
+    return "".join(char for char in text if not char.isdigit())
+
+
+def _finished(run: RunState, sight: Sight, result_since: float, now: float) -> str:
     """Why the work counts as done: a result, and the agent at rest or given its grace."""
-    if sight.result_since is None:
-        return ""
     if sight.seen.mood in ("ended", "waiting") and sight.missing_since is None:
         return "result"
-    return "result, still busy" if now - sight.result_since >= knobs.grace_s else ""
+    return "result, still busy" if run.counted_s(result_since, now) >= run.knobs.grace_s else ""
 
 
-def _gone_wrong(sight: Sight, state: TaskState, knobs: Knobs, now: float) -> str:
+def _gone_wrong(run: RunState, sight: Sight, state: TaskState, now: float) -> str:
     """Why no result is to be expected any more."""
-    seen = sight.seen
+    seen, grace_s, silence_s = sight.seen, run.knobs.grace_s, run.knobs.silence_s
     if sight.missing_since is not None:
-        return "the agent disappeared" if now - sight.missing_since >= knobs.grace_s else ""
-    if seen.mood == "ended" and now - sight.mood_since >= knobs.grace_s:
+        return "the agent disappeared" if run.counted_s(sight.missing_since, now) >= grace_s else ""
+    if seen.mood == "ended" and run.counted_s(sight.mood_since, now) >= grace_s:
         return f"the agent ended without a result: {seen.how}"
     if seen.mood == "unknown" and state.nudge_failed:
         return f"the agent is lost: {seen.how}"
     if seen.mood in _QUIET and state.nudged_at is not None:
         quiet_since = max(sight.mood_since, state.nudged_at)
         return (
-            f"idle without a result, also after a nudge: {seen.how}" if _idle(quiet_since, knobs, now) else ""
+            f"idle without a result, also after a nudge: {seen.how}" if _idle(run, quiet_since, now) else ""
         )
-    if seen.mood == "working" and now - sight.active_at >= knobs.silence_s:
-        return f"no sign of life for {knobs.silence_s:g} s"
+    if seen.mood == "working" and run.counted_s(sight.active_at, now) >= silence_s:
+        return f"no sign of life for {silence_s:g} s"
     return ""
 
 
-def _wants_nudge(sight: Sight, state: TaskState, knobs: Knobs, now: float) -> bool:
+def _wants_nudge(run: RunState, sight: Sight, state: TaskState, now: float) -> bool:
     is_idle = sight.seen.mood in _QUIET and sight.missing_since is None
-    return is_idle and state.nudged_at is None and _idle(sight.mood_since, knobs, now)
+    return is_idle and state.nudged_at is None and _idle(run, sight.mood_since, now)
 
 
-def _idle(since: float, knobs: Knobs, now: float) -> bool:
-    return now - since >= knobs.idle_s
+def _idle(run: RunState, since: float, now: float) -> bool:
+    return run.counted_s(since, now) >= run.knobs.idle_s
 
 
 def _ending(_run: RunState, state: TaskState, now: float) -> Entry | None:
@@ -137,12 +173,39 @@ def _stopping(run: RunState, state: TaskState, now: float) -> Entry | None:
 
 
 def _verify_steps(run: RunState, now: float) -> Iterator[Entry]:
+    """Verifications, as many at once as there are verifiers and idle slots; tasks with equal trees share one."""
     busy = sum(step in ("verify", "base") for step, _ in run.in_flight)
-    for slug in list(run.to_verify):
-        state = run.tasks[slug]
-        if state.phase == Phase.TO_VERIFY and busy < run.knobs.verifiers:
-            busy += 1
-            yield Entry(now, "verify", "intended", slug, state.attempt)
+    waiting = [run.tasks[slug] for slug in run.to_verify if run.tasks[slug].phase == Phase.TO_VERIFY]
+    free = _verifiers(run) - busy
+    if free <= 0 or not waiting:
+        return
+    share = max(_TOGETHER, min(-(-len(waiting) // free), _MOST_TOGETHER))
+    for first, *others in islice(_with_equal_trees(waiting, share), free):
+        data = {"also": {state.slug: state.attempt for state in others}} if others else {}
+        yield Entry(now, "verify", "intended", first.slug, first.attempt, data=data)
+
+
+def _verifiers(run: RunState) -> int:
+    """The run's verifiers, and one more for each slot that no agent has or is about to get."""
+    coming = len(run.queue) if run.may_launch else 0
+    idle = max(run.knobs.slots - run.used_slots - coming, 0)
+    return max(run.knobs.verifiers, min(run.knobs.verifiers + idle, run.knobs.slots))
+
+
+def _with_equal_trees(waiting: list[TaskState], most: int) -> list[list[TaskState]]:
+    """Tasks whose commits have the same tree together, at most so many; the first that waits comes first."""
+    groups: list[list[TaskState]] = []
+    filling: dict[str, list[TaskState]] = {}
+    for state in waiting:
+        is_shared = bool(state.tree) and not state.alone
+        group = filling.get(state.tree) if is_shared else None
+        if group is None or len(group) == most:
+            group = []
+            groups.append(group)
+            if is_shared:
+                filling[state.tree] = group
+        group.append(state)
+    return groups
 
 
 def _entry(state: TaskState, step: Step, now: float, message: str, **data: object) -> Entry:

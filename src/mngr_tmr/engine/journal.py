@@ -2,6 +2,8 @@
 
 import fcntl
 import os
+from collections.abc import Callable
+from typing import Any
 
 import msgspec
 
@@ -17,11 +19,15 @@ class JournalBusyError(JournalError):
 
 
 class Journal:
-    """Holds the journal for one process; a line that a crash cut short is removed when it is opened."""
+    """Holds the journal for one process; a line that a crash cut short is removed when it is opened.
 
-    def __init__(self, path: str) -> None:
-        self.path = path
-        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    `clean` takes out of an entry what must not be written down.
+    """
+
+    def __init__(self, path: str, clean: Callable[[Entry], Entry] | None = None) -> None:
+        self.path, self._clean = path, clean or (lambda entry: entry)
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+        self._file = os.open(path, flags, 0o600)
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -32,7 +38,7 @@ class Journal:
 
     def append(self, *entries: Entry) -> None:
         """All of them or none, on the disk when it returns."""
-        data = b"".join(msgspec.json.encode(entry) + b"\n" for entry in entries)
+        data = b"".join(msgspec.json.encode(self._clean(entry)) + b"\n" for entry in entries)
         try:
             _write_all(self._file, data)
             os.fdatasync(self._file)
@@ -43,6 +49,28 @@ class Journal:
 
     def close(self) -> None:
         os.close(self._file)
+
+
+def storable(entry: Entry) -> Entry:
+    """The entry as it can be written and read again. Words of a host may hold what is no Unicode, or no JSON."""
+    try:
+        msgspec.json.encode(entry)
+    except Exception:
+        return msgspec.structs.replace(entry, message=_plain(entry.message), data=_plain(entry.data))
+    return entry
+
+
+def _plain(value: Any) -> Any:
+    """The same in strings, numbers, lists and dicts that JSON can hold."""
+    if isinstance(value, dict):
+        return {_plain(str(key)): _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    try:
+        msgspec.json.encode(value)
+    except Exception:
+        return str(value).encode("utf-8", "backslashreplace").decode()
+    return value
 
 
 def read_journal(path: str) -> tuple[Entry, ...]:

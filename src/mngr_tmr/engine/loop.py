@@ -4,13 +4,15 @@ from collections.abc import Callable, Iterable
 
 from mngr_tmr.engine.decide import decide
 from mngr_tmr.engine.hands import Hands
-from mngr_tmr.engine.journal import JournalError
+from mngr_tmr.engine.journal import JournalError, storable
 from mngr_tmr.engine.sight import Look
 from mngr_tmr.engine.state import RunState
 from mngr_tmr.model.entry import Entry
 
 _TICK_S = 1.0
 _NO_SPACE_S = 600.0
+# Two decisions are about a tick apart. More means that we stood still: the machine slept, or we were stopped.
+_PAUSE_S = 4 * _TICK_S
 
 Append = Callable[..., None]
 Observe = Callable[[RunState, tuple[Entry, ...]], None]
@@ -23,6 +25,8 @@ class Loop:
         self.run, self._append, self._hands = run, append, hands
         self._observe = observe or _ignore
         self._backlog: list[Entry | Look] = []
+        self._decided_at: float | None = None
+        self._problem = ""
 
     def resume(self, entry: Entry) -> None:
         """Takes up what was under way when the journal broke off; a nudge is not sent twice."""
@@ -47,11 +51,19 @@ class Loop:
 
     def settle(self) -> None:
         """Decides and acts until nothing more is due."""
-        while entries := tuple(decide(self.run, self._hands.now())):
+        while entries := tuple(decide(self.run, self._now())):
             self.record(entries)
             for entry in entries:
                 if entry.kind == "intended":
                     self._hands.begin(entry)
+
+    def _now(self) -> float:
+        """The time to decide by. Time that passed without us is written down as a pause and counts for no agent."""
+        now, before = self._hands.now(), self._decided_at
+        self._decided_at = now
+        if before is not None and now - before >= _PAUSE_S:
+            self.record((Entry(now, "run", "noted", message="paused", data={"since": before}),))
+        return now
 
     def hear(self, news: Iterable[Entry | Look]) -> None:
         entries = []
@@ -63,14 +75,32 @@ class Loop:
         if entries:
             self.record(tuple(entries))
 
+    def note(self, *messages: str) -> None:
+        """Writes down what concerns the whole run and changes nothing in it."""
+        if messages:
+            self.record(tuple(Entry(self._hands.now(), "run", "noted", message=text) for text in messages))
+
     def record(self, entries: tuple[Entry, ...]) -> None:
         """Onto the disk first, then into the state. A full disk is waited for: nothing is done unwritten."""
+        entries = tuple(map(storable, entries))
         deadline = self._hands.now() + _NO_SPACE_S
         while not self._is_written(entries, is_last_try=self._hands.now() >= deadline):
             self._backlog += self._hands.news(_TICK_S)
         for entry in entries:
             self.run.apply(entry)
-        self._observe(self.run, entries)
+        self._show(entries)
+
+    def _show(self, entries: tuple[Entry, ...]) -> None:
+        """Tells the observer. One that fails is told of in the journal, once; a reader that went away ends the run."""
+        try:
+            self._observe(self.run, entries)
+        except BrokenPipeError:
+            raise
+        except Exception as error:
+            problem = f"showing the run failed: {type(error).__name__}: {error}"
+            if problem != self._problem:
+                self._problem = problem
+                self.note(problem)
 
     def _is_written(self, entries: tuple[Entry, ...], *, is_last_try: bool) -> bool:
         try:
@@ -79,7 +109,7 @@ class Loop:
             if is_last_try:
                 raise
             note = Entry(self._hands.now(), "run", "noted", message=f"{error}; waiting for it")
-            self._observe(self.run, (note,))
+            self._show((note,))
             return False
         return True
 

@@ -8,21 +8,34 @@ Mood = Literal["working", "waiting", "ended", "unknown"]
 
 
 class Seen(Struct, frozen=True):
-    """One agent in one look. `activity` is any text that changes while the agent does something."""
+    """One agent in one look. `activity` is any text that changes while the agent does something.
+
+    `asks` is "permission" or "input" while it waits for a person, and `question` what its screen says then.
+    `error` is what the model said when it ended the last turn for good, and `error_kind` which kind of error that is:
+    trying again changes nothing.
+    """
 
     agent: str
     mood: Mood
     has_result: bool = False
     how: str = ""
     activity: str = ""
+    asks: str = ""
+    question: str = ""
+    error: str = ""
+    error_kind: str = ""
 
 
 class Look(Struct, frozen=True):
-    """All agents of the run that could be seen; `is_whole` is False when a host did not answer."""
+    """All agents of the run that could be seen; `is_whole` is False when a host did not answer.
+
+    `problem` says what kept the look from being made, where that was more than a silent host.
+    """
 
     at: float
     seen: dict[str, Seen]
     is_whole: bool = True
+    problem: str = ""
 
 
 class Sight(Struct, frozen=True):

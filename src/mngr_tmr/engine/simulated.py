@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
+from mngr_tmr.engine.clock import RunClock
 from mngr_tmr.engine.sight import Look, Mood, Seen
 from mngr_tmr.model.entry import Entry
 from mngr_tmr.model.task import agent_of
@@ -23,12 +24,15 @@ FAULTS: tuple[Fault, ...] = (
     "hangs",
     "idles",
     "idles_until_nudged",
+    "model_refuses",
     "pull_fails",
     "pull_hangs",
     "stop_fails",
     "verify_hangs",
 )
 _MINUTE = 60.0
+_FREEZE_SHARE = 0.02
+_TREE_SHARE = 0.9
 
 
 class SimAgent(Struct):
@@ -46,7 +50,12 @@ class SimAgent(Struct):
             return None
         mood, has_result = self._mood(now)
         activity = "still" if self.fault == "hangs" else str(now)
-        return Seen(self.name, "ended" if self.is_stopped else mood, has_result, "simulated", activity)
+        mood = "ended" if self.is_stopped else mood
+        if self.fault == "model_refuses" and mood != "working":
+            return Seen(
+                self.name, mood, False, "simulated", activity, error="no credit", error_kind="billing"
+            )
+        return Seen(self.name, mood, has_result, "simulated", activity)
 
     def _mood(self, now: float) -> tuple[Mood, bool]:
         if now < self.started + self.work_s or self.fault == "hangs":
@@ -59,24 +68,42 @@ class SimAgent(Struct):
 
 
 class SimWorld:
-    """What is true whether or not anyone looks: agents, and what was done to them."""
+    """What is true whether or not anyone looks: agents, and what was done to them.
+
+    Commits of all agents have one of so many `trees`. `now` is true time. The machine's clock differs from it by
+    `clock_error_s`, which a test may change at any time.
+    """
 
     def __init__(
-        self, run: str, seed: int, *, fault_share: float = 0.0, work_s: tuple[float, float] = (20, 60)
+        self,
+        run: str,
+        seed: int,
+        *,
+        fault_share: float = 0.0,
+        work_s: tuple[float, float] = (20, 60),
+        trees: int = 8,
     ) -> None:
         self.run, self.seed, self.now = run, seed, 0.0
-        self._share, self._work_s = fault_share, work_s
+        self.clock_error_s = 0.0
+        self.fault_share, self.faults, self._work_s = fault_share, FAULTS, work_s
+        self._trees = trees
         self.agents: dict[str, SimAgent] = {}
         self.launches: dict[tuple[str, int], int] = {}
         self.pulled: dict[tuple[str, int], int] = {}
         self.verified: dict[tuple[str, int], int] = {}
+        self.copies = 0
         self.nudges: dict[str, int] = {}
         self.busy_s = 0.0
         self.most_alive = 0
 
     def fault(self, task: str, attempt: int) -> Fault:
         chance = random.Random(f"{self.seed} {task} {attempt}")
-        return chance.choice(FAULTS) if chance.random() < self._share else ""
+        return chance.choice(self.faults) if chance.random() < self.fault_share else ""
+
+    def tree(self, task: str, attempt: int) -> str:
+        """The tree of what an agent commits; now and then none is known, as in journals of older versions."""
+        chance = random.Random(f"{self.seed} tree {task} {attempt}")
+        return f"tree-{chance.randrange(self._trees)}" if chance.random() < _TREE_SHARE else ""
 
     def launch(self, task: str, attempt: int) -> None:
         """Makes the agent unless it is there: a launch that is repeated after a crash finds it."""
@@ -91,63 +118,96 @@ class SimWorld:
     def alive(self) -> list[SimAgent]:
         return [agent for agent in self.agents.values() if not agent.is_stopped and agent.seen(self.now)]
 
-    def look(self) -> Look:
+    def look(self, at: float, silent: Callable[[str], bool] = lambda _agent: False) -> Look:
+        """What a look shows; an agent whose host is silent is not in it."""
         seen = {agent.name: sight for agent in self.alive() if (sight := agent.seen(self.now))}
-        return Look(self.now, seen)
+        answered = {name: sight for name, sight in seen.items() if not silent(name)}
+        return Look(at, answered, is_whole=len(answered) == len(seen))
 
 
 class SimHands:
-    """One orchestrator's hold on the simulated world; a new one is made after each death."""
+    """One orchestrator's hold on the simulated world; a new one is made after each death.
 
-    def __init__(self, world: SimWorld, *, poll_s: float = 1.0, chance: random.Random | None = None) -> None:
+    `floor` is the journal's last time. In the first `silent_looks` looks half of the hosts do not answer. With
+    `freezes` given, the process stands still now and then for so many seconds, as on a laptop that sleeps.
+    """
+
+    def __init__(
+        self,
+        world: SimWorld,
+        *,
+        poll_s: float = 1.0,
+        chance: random.Random | None = None,
+        floor: float = 0.0,
+        silent_looks: int = 0,
+        freezes: tuple[float, ...] = (),
+    ) -> None:
         self._world, self._poll_s = world, poll_s
         self._chance = chance or random.Random(f"{world.seed} hands")
+        self._clock = RunClock(floor, wall=lambda: world.now + world.clock_error_s, elapsed=lambda: world.now)
+        self._silent_looks, self._freezes = silent_looks, list(freezes)
         self._due: list[tuple[float, int, Callable[[], Entry | Look | None]]] = []
         self._count = 0
         self._at(world.now, self._look)
 
     def now(self) -> float:
-        return self._world.now
+        return self._clock.now()
 
     def begin(self, intention: Entry) -> None:
         step, fault = intention.step, self._world.fault(intention.task, intention.attempt)
-        if fault == f"{step}_hangs":
+        shared = intention.data.get("also", {})
+        if fault == f"{step}_hangs" or any(self._hangs(step, task, shared[task]) for task in shared):
             if step == "launch":
-                self._at(self.now() + 20 * _MINUTE, lambda: self._carry_out(intention, ""))
+                self._at(self._world.now + 20 * _MINUTE, lambda: self._carry_out(intention, ""))
             return
         delay_s = self._chance.uniform(0.05, 2.0)
-        self._at(self.now() + delay_s, lambda: self._carry_out(intention, fault))
+        self._at(self._world.now + delay_s, lambda: self._carry_out(intention, fault))
+
+    def _hangs(self, step: str, task: str, attempt: int) -> bool:
+        return self._world.fault(task, attempt) == f"{step}_hangs"
 
     def news(self, timeout_s: float) -> Sequence[Entry | Look]:
         """What is next, and all else of the same moment; virtual time jumps there."""
-        world, limit = self._world, self.now() + timeout_s
+        world, limit = self._world, self._world.now + timeout_s
         if not self._due or self._due[0][0] > limit:
-            self._pass(limit)
+            world.now = limit
+            self._freeze()
             return ()
-        self._pass(max(self._due[0][0], self.now()))
+        world.now = max(self._due[0][0], world.now)
         news = []
         while self._due and self._due[0][0] <= world.now:
             item = heapq.heappop(self._due)[2]()
             if item is not None:
                 news.append(item)
+        self._freeze()
         return news
 
-    def _pass(self, until: float) -> None:
-        self._world.now = until
+    def _freeze(self) -> None:
+        """Perhaps time passes without us; what was heard before it is told after it."""
+        if self._freezes and self._chance.random() < _FREEZE_SHARE:
+            self._world.now += self._freezes.pop()
 
     def _at(self, when: float, what: Callable[[], Entry | Look | None]) -> None:
         self._count += 1
         heapq.heappush(self._due, (when, self._count, what))
 
     def _look(self) -> Look:
-        self._at(self.now() + self._poll_s, self._look)
-        return self._world.look()
+        self._at(self._world.now + self._poll_s, self._look)
+        self._silent_looks -= 1
+        if self._silent_looks < 0:
+            return self._world.look(self.now())
+        return self._world.look(
+            self.now(), lambda agent: random.Random(f"{self._world.seed} {agent}").random() < 0.5
+        )
 
     def _carry_out(self, intention: Entry, fault: Fault) -> Entry:
         task, attempt = intention.task, intention.attempt
         if fault == f"{intention.step}_fails":
             return Entry(self.now(), intention.step, "failed", task, attempt, "simulated fault")
-        data = getattr(self, f"_{intention.step}")(task, attempt)
+        if intention.step == "verify":
+            data = self._verify({task: attempt, **intention.data.get("also", {})})
+        else:
+            data = getattr(self, f"_{intention.step}")(task, attempt)
         return Entry(self.now(), intention.step, "done", task, attempt, data=data or {})
 
     def _base(self, _task: str, _attempt: int) -> None:
@@ -158,22 +218,31 @@ class SimHands:
 
     def _nudge(self, task: str, attempt: int) -> None:
         agent = self._world.agents[agent_of(self._world.run, task, attempt)]
-        agent.nudged_at = self.now()
+        agent.nudged_at = self._world.now
         self._world.nudges[agent.name] = self._world.nudges.get(agent.name, 0) + 1
 
-    def _pull(self, task: str, attempt: int) -> dict[str, bool]:
+    def _pull(self, task: str, attempt: int) -> dict[str, bool | str]:
         agent = self._world.agents[agent_of(self._world.run, task, attempt)]
-        sight = agent.seen(self.now())
+        sight = agent.seen(self._world.now)
         has_result = sight is not None and sight.has_result
         if has_result:
             self._world.pulled[task, attempt] = self._world.pulled.get((task, attempt), 0) + 1
-        return {"verify": has_result}
+        return {"verify": has_result, "tree": self._world.tree(task, attempt)}
 
     def _stop(self, task: str, attempt: int) -> None:
         agent = self._world.agents[agent_of(self._world.run, task, attempt)]
         if not agent.is_stopped:
-            self._world.busy_s += self.now() - agent.started
+            self._world.busy_s += self._world.now - agent.started
         agent.is_stopped = True
 
-    def _verify(self, task: str, attempt: int) -> None:
-        self._world.verified[task, attempt] = self._world.verified.get((task, attempt), 0) + 1
+    def _verify(self, tasks: dict[str, int]) -> dict[str, dict[str, str]]:
+        """All tasks of one copy; now and then one beside the first has no verdict there, and is tried alone later."""
+        self._world.copies += 1
+        assert len({self._world.tree(*task) for task in tasks.items()}) == 1, "one copy, one tree"
+        first = next(iter(tasks))
+        told = {
+            task: attempt for task, attempt in tasks.items() if task == first or self._chance.random() < 0.8
+        }
+        for key in told.items():
+            self._world.verified[key] = self._world.verified.get(key, 0) + 1
+        return {"verdicts": dict.fromkeys(told, "passed")}

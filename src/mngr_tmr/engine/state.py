@@ -6,6 +6,7 @@ from enum import StrEnum
 from msgspec import Struct, convert, to_builtins
 from msgspec.structs import replace
 
+from mngr_tmr.engine.integration import IntegrationState
 from mngr_tmr.engine.sight import Look, Sight, follow
 from mngr_tmr.model.entry import Entry, Step
 from mngr_tmr.model.run import Knobs, RunSpec
@@ -29,8 +30,18 @@ class Phase(StrEnum):
 HOLDS_SLOT = frozenset((Phase.LAUNCHING, Phase.WORKING, Phase.ENDING, Phase.PULLING, Phase.STOPPING))
 
 
+LAUNCHING_STOPPED = "launching stopped"
+# So many equal errors of the model that no retry changes end the launching.
+_SAME_ERRORS = 3
+
+
 class TaskState(Struct, frozen=True):
-    """One task. `stage` and `message` are set when a step of ours failed; pulling goes on, to save what there is."""
+    """One task. `stage` and `message` are set when a step of ours failed; pulling goes on, to save what there is.
+
+    `silent_since` is set while its busy agent shows no sign of life. While its agent waits for a person, `asks` says
+    for what ("permission" or "input") and `question` is its question. `tree` is that of the commit to verify; a task
+    that is verified `alone` shares no working copy with others.
+    """
 
     slug: str
     agent: str
@@ -45,15 +56,45 @@ class TaskState(Struct, frozen=True):
     needs_verdict: bool = False
     was_interrupted: bool = False
     is_stray: bool = False
+    asks: str = ""
+    question: str = ""
+    asked_at: float = 0.0
+    silent_since: float = 0.0
+    tree: str = ""
+    alone: bool = False
     notes: tuple[str, ...] = ()
 
     @property
     def has_failed(self) -> bool:
         return bool(self.stage)
 
+    @property
+    def phase_since(self) -> float:
+        """Since when it has been at what it is at, which may be waiting for a person, or nothing."""
+        return self.asked_at if self.asks else self.silent_since or self.since
+
+
+class Pause(Struct, frozen=True):
+    """Time in which nobody watched the agents: from `since` until the first complete look after `noticed_at`."""
+
+    since: float
+    noticed_at: float
+    ended_at: float | None = None
+
+
+class FinalError(Struct, frozen=True):
+    """An error of the model that no retry changes: how many agents it ended, and what it said the last time."""
+
+    count: int
+    message: str
+
 
 class RunState:
-    """Everything that `decide` looks at. Changed only by `apply` and `see`."""
+    """Everything that `decide` looks at. Changed only by `apply` and `see`.
+
+    `addresses` says by the names that we gave agents which they are, `ID@HOST.PROVIDER` (of older runs the id alone):
+    names and labels are the host's word, and so is an id on any other host.
+    """
 
     def __init__(self, spec: RunSpec) -> None:
         self.spec = spec
@@ -62,6 +103,7 @@ class RunState:
             task.slug: TaskState(task.slug, agent_of(spec.id, task.slug), since=spec.created_at)
             for task in spec.tasks
         }
+        self.addresses: dict[str, str] = {}
         self.names = {task.slug: task.node_id.rpartition("::")[2] for task in spec.tasks}
         self.queue: dict[str, None] = dict.fromkeys(_in_order(spec))
         self.live: dict[str, None] = {}
@@ -70,13 +112,41 @@ class RunState:
         self.sights: dict[str, Sight] = {}
         self.in_flight: dict[tuple[Step, str], Entry] = {}
         self.base: str = "unknown"
+        self.integration = IntegrationState()
+        self.away_s = 0.0
         self.may_launch = True
         self.is_aborting = False
+        self.stopped_why = ""
+        self.final_errors: dict[str, FinalError] = {}
         self.last_at = spec.created_at
+        self._pauses: tuple[Pause, ...] = ()
+
+    def counted_s(self, since: float, now: float) -> float:
+        """How much time has passed since then, without pauses: deadlines are compared with this.
+
+        A pause in which no complete look comes ends after the time that an agent may take: a host that is gone for
+        good does not keep a run from ending.
+        """
+        away_s = 0.0
+        for pause in self._pauses:
+            latest = pause.noticed_at + self.knobs.timeout_s
+            ended_at = min(now, latest) if pause.ended_at is None else pause.ended_at
+            away_s += max(0.0, ended_at - max(since, pause.since))
+        return now - since - away_s
+
+    @property
+    def can_integrate(self) -> bool:
+        """Whether every task was run to its end, so that the results can be put together."""
+        return not (self.queue or self.is_aborting)
 
     @property
     def used_slots(self) -> int:
         return sum(self.tasks[slug].phase in HOLDS_SLOT for slug in self.live)
+
+    @property
+    def repeated_error(self) -> FinalError | None:
+        """The error that has ended so many agents that launching more makes no sense."""
+        return next((error for error in self.final_errors.values() if error.count >= _SAME_ERRORS), None)
 
     @property
     def is_over(self) -> bool:
@@ -89,6 +159,7 @@ class RunState:
     def see(self, look: Look) -> None:
         """Takes in one look at the agents."""
         self.last_at = max(self.last_at, look.at)
+        self._end_pause(look)
         for slug in self.live:
             state = self.tasks[slug]
             if state.phase != Phase.WORKING or look.at < state.launched_at:
@@ -98,18 +169,67 @@ class RunState:
             if sight is not None:
                 self.sights[agent] = sight
 
-    def apply(self, entry: Entry) -> None:
-        """Takes in one journal entry."""
+    def _end_pause(self, look: Look) -> None:
+        """Ends the pause if this look came after it and is complete: no host that an agent of ours is on is missing."""
+        if not self._pauses or self._pauses[-1].ended_at is not None:
+            return
+        *ended, pause = self._pauses
+        agents = [self.tasks[slug] for slug in self.live if self.tasks[slug].phase != Phase.LAUNCHING]
+        shown = (look.seen.get(state.agent) for state in agents)
+        is_complete = look.is_whole or all(seen is not None and seen.mood != "unknown" for seen in shown)
+        if is_complete and look.at >= pause.noticed_at:
+            self._pauses = (*ended, replace(pause, ended_at=look.at))
+
+    def _begin_pause(self, since: float, noticed_at: float) -> None:
+        """One that has not ended is prolonged, so that no time is left out twice."""
+        last = self._pauses[-1] if self._pauses else Pause(0.0, 0.0, ended_at=0.0)
+        if last.ended_at is None:
+            self._pauses = (*self._pauses[:-1], replace(last, noticed_at=noticed_at))
+        else:
+            self._pauses = (*self._pauses, Pause(max(since, last.ended_at), noticed_at))
+
+    def apply(self, entry: Entry) -> tuple[str, ...]:
+        """Takes in one journal entry; names the tasks that it is about."""
+        if entry.step == "integrate":
+            if entry.data.get("again"):
+                self.away_s += max(entry.at - self.last_at, 0.0)
+            self.integration, self.last_at = self.integration.after(entry), max(self.last_at, entry.at)
+            return ()
+        parts = self._parts(entry)
+        if entry.step == "run" and entry.message == "resumed":
+            self.away_s += max(entry.at - self.last_at, 0.0)
+            self.integration = IntegrationState()
         self.last_at = max(self.last_at, entry.at)
         if entry.kind == "intended":
             self.in_flight[entry.step, entry.task] = entry
         elif entry.kind in ("done", "failed"):
             self._land(entry)
-        if entry.task:
-            before = self.tasks[entry.task]
-            self._place(before, _task_after(before, entry))
-        else:
+        if entry.step == "launch" and entry.kind == "done" and "id" in entry.data:
+            name = agent_of(self.spec.id, entry.task, entry.attempt)
+            host = entry.data.get("host")
+            self.addresses[name] = f"{entry.data['id']}@{host}" if host else str(entry.data["id"])
+        if entry.step == "watch" and entry.kind == "failed" and (kind := entry.data.get("error")):
+            before_it = self.final_errors.get(str(kind), FinalError(0, ""))
+            self.final_errors[str(kind)] = FinalError(before_it.count + 1, entry.message)
+        for part in parts:
+            before = self.tasks[part.task]
+            self._place(before, _task_after(before, part))
+        if not entry.task:
             self._apply_run(entry)
+        return tuple(part.task for part in parts)
+
+    def _parts(self, entry: Entry) -> list[Entry]:
+        """The entry for each task that it is about: a verification may be shared by tasks with equal trees."""
+        if not entry.task:
+            return []
+        if entry.step != "verify" or entry.kind == "noted":
+            return [entry]
+        intention = entry if entry.kind == "intended" else self.in_flight.get(("verify", entry.task))
+        also = intention.data.get("also", {}) if intention and intention.attempt == entry.attempt else {}
+        if not also:
+            return [entry]
+        parts = [entry, *(replace(entry, task=slug, attempt=int(also[slug])) for slug in also)]
+        return parts if entry.kind == "intended" else [_own_part(entry, part) for part in parts]
 
     def _land(self, entry: Entry) -> None:
         intention = self.in_flight.get((entry.step, entry.task))
@@ -119,10 +239,17 @@ class RunState:
     def _apply_run(self, entry: Entry) -> None:
         if entry.step == "base" and entry.kind != "intended":
             self.base = entry.kind
+        elif entry.step == "run" and entry.message == "paused":
+            self._begin_pause(float(entry.data["since"]), entry.at)
         elif entry.step == "run" and entry.message == "resumed":
+            # Whatever was waited for before is waited for anew.
+            self._pauses = (Pause(0.0, entry.at),)
             self.may_launch, self.is_aborting = True, False
+            self.stopped_why, self.final_errors = "", {}
             self.knobs = convert({**to_builtins(self.knobs), **entry.data.get("knobs", {})}, Knobs)
             self._requeue(again=entry.data.get("again", ()))
+        elif entry.step == "run" and entry.message == LAUNCHING_STOPPED:
+            self.may_launch, self.stopped_why = False, str(entry.data.get("reason", ""))
         elif entry.step == "run" and entry.message == "interrupted":
             self.may_launch = False
             self.is_aborting = bool(entry.data.get("abort"))
@@ -173,8 +300,14 @@ def _task_after(state: TaskState, entry: Entry) -> TaskState:
     if entry.attempt != state.attempt:
         return state
     if entry.kind == "noted":
-        return _noted(state, entry)
+        return _observed(state, entry) if entry.step == "watch" and entry.data else _noted(state, entry)
     return _AFTER[entry.step](state, entry)
+
+
+def _observed(state: TaskState, entry: Entry) -> TaskState:
+    if "silent_since" in entry.data:
+        return replace(state, silent_since=float(entry.data["silent_since"]))
+    return replace(state, asks=str(entry.data["asks"]), question=entry.message, asked_at=entry.at)
 
 
 def _noted(state: TaskState, entry: Entry) -> TaskState:
@@ -198,7 +331,7 @@ def _after_watch(state: TaskState, entry: Entry) -> TaskState:
     if entry.kind == "failed":
         interrupted = bool(entry.data.get("interrupted"))
         state = replace(_failed(state, entry), was_interrupted=interrupted)
-    return replace(state, phase=Phase.ENDING, since=entry.at)
+    return replace(state, phase=Phase.ENDING, since=entry.at, asks="", question="", silent_since=0.0)
 
 
 def _after_nudge(state: TaskState, entry: Entry) -> TaskState:
@@ -216,7 +349,8 @@ def _after_pull(state: TaskState, entry: Entry) -> TaskState:
     if entry.kind == "failed":
         state = _failed(state, entry)
     needs_verdict = entry.kind == "done" and bool(entry.data.get("verify")) and not state.has_failed
-    return replace(state, phase=Phase.STOPPING, since=entry.at, needs_verdict=needs_verdict)
+    tree = str(entry.data.get("tree", ""))
+    return replace(state, phase=Phase.STOPPING, since=entry.at, needs_verdict=needs_verdict, tree=tree)
 
 
 def _after_stop(state: TaskState, entry: Entry) -> TaskState:
@@ -231,11 +365,21 @@ def _after_stop(state: TaskState, entry: Entry) -> TaskState:
     return _ended(state, entry)
 
 
+def _own_part(entry: Entry, part: Entry) -> Entry:
+    """What the outcome of a shared verification says of one task; one without a verdict is verified again, alone."""
+    verdicts = entry.data.get("verdicts", {})
+    if entry.kind == "done" and part.task in verdicts:
+        return replace(part, data={"verdict": verdicts[part.task]})
+    return replace(part, kind="failed", data={"again": True})
+
+
 def _after_verify(state: TaskState, entry: Entry) -> TaskState:
     if state.phase not in (Phase.TO_VERIFY, Phase.VERIFYING):
         return state
     if entry.kind == "intended":
         return replace(state, phase=Phase.VERIFYING, since=entry.at)
+    if entry.data.get("again"):
+        return replace(state, phase=Phase.TO_VERIFY, since=entry.at, alone=True)
     return _ended(_failed(state, entry) if entry.kind == "failed" else state, entry)
 
 

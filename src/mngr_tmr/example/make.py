@@ -7,7 +7,7 @@ from glob import glob
 
 from msgspec import Struct
 
-import mngr
+from mngr_tmr.git import run_git
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _IDENTITY = (("user.name", "Pantry"), ("user.email", "pantry@example.com"))
@@ -60,4 +60,4 @@ def commit_all(repo: str, message: str) -> None:
 
 
 def _git(repo: str, *words: str) -> None:
-    mngr.run_program(["git", "-C", repo, *words]).check(f"git {words[0]}")
+    run_git(repo, *words).check(f"git {words[0]}")

@@ -1,7 +1,7 @@
 """One job for one agent: made with `create`, waited for, its branch pulled, the agent destroyed whatever happens."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 
 from msgspec import Struct
@@ -25,9 +25,17 @@ class Job(Struct, frozen=True):
     files: dict[str, bytes] = {}
 
 
-def work(
-    repo: Repository, run: RunSpec, job: Job, env: Mapping[str, str], manager: mngr.Manager | None
-) -> str:
+class Trust(Struct, frozen=True):
+    """What agents of the reduce step are given, and what their commits must pass.
+
+    `check` gets two commits and raises a MngrError when what lies between them must not be used.
+    """
+
+    env: Mapping[str, str] = {}
+    check: Callable[[str, str], None] = lambda *_: None
+
+
+def work(repo: Repository, run: RunSpec, job: Job, trust: Trust, manager: mngr.Manager | None) -> str:
     """The commit that the agent left on its branch; at the deadline what is there by then.
 
     The other commits travel as parents of the one that the copy is made from, and the files in its tree, so that any
@@ -37,14 +45,16 @@ def work(
     tree = repo.compose(job.start, entries) if entries else f"{job.start}^{{tree}}"
     parents = dict.fromkeys((job.start, *job.along))
     source = repo.commit(tree, tuple(parents), f"what the {job.name} works with")
-    agent = _create(run, job, source, env, manager)
+    agent = _create(run, job, source, trust.env, manager)
     try:
         with suppress(mngr.TimedOutError):
             for _ in mngr.wait(agent, timeout_s=run.knobs.timeout_s, manager=manager):
                 pass
-        return mngr.pull(agent, manager=manager).after
+        commit = mngr.pull(agent, manager=manager).after
     finally:
         mngr.destroy(agent, manager=manager)
+    trust.check(source, commit)
+    return commit
 
 
 def _create(

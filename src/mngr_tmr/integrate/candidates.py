@@ -19,7 +19,7 @@ class Sorted(Struct, frozen=True):
 
 
 def sort_out(records: Sequence[TaskRecord]) -> Sorted:
-    """Takes what was verified and is neither blocked, failed, regressing, flaky nor about other code."""
+    """Takes what was verified and is neither blocked, failed, regressing, flaky nor about other or unknown code."""
     accounts = {record.task.slug: reject(record) for record in records}
     return Sorted(
         tuple(record for record in records if accounts[record.task.slug] is None),
@@ -77,6 +77,8 @@ def _unverified(record: TaskRecord) -> str:
     said = f": {after.reason}" if after.reason else ""
     if after.verdict == "wrong_code":
         return f"other code than its own was tested{said}"
+    if after.verdict == "cannot_tell":
+        return f"it cannot be told which code was tested{said}"
     if after.verdict == "flaky":
         return f"its test is flaky at its commit{said}"
     if _verdict(record.before) == "passed":

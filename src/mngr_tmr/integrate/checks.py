@@ -5,10 +5,14 @@ from collections.abc import Callable, Container, Iterable, Sequence
 from msgspec import Struct
 
 from mngr_tmr.integrate.runner import Collection, Runner
+from mngr_tmr.integrate.text import one_line
+from mngr_tmr.model.measured import Measured
 from mngr_tmr.model.verdict import TestRun
 from mngr_tmr.verify.verdicts import reason_of
 
 _LONG = 2000
+_LAST_LINES = 12
+_SUMMARY = "short test summary info"
 
 
 class Check(Struct, frozen=True):
@@ -41,9 +45,19 @@ def command_check(runner: Runner, name: str, command: str) -> Check:
 
     def problem(commit: str) -> str:
         done = runner.run_command(commit, command)
-        return f"exit code {done.code}: {done.output[-_LONG:].strip()}" if done.code else ""
+        return f"exit code {done.code}: {_last_words(done.output)}" if done.code else ""
 
     return Check(name, problem)
+
+
+def _last_words(output: str) -> str:
+    """How a command ended: of pytest its last line and its short summary, of another its last lines."""
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    starts = [number for number, line in enumerate(lines, 1) if _SUMMARY in line]
+    if not starts:
+        return "\n".join(lines[-_LAST_LINES:])[-_LONG:]
+    *failures, last = lines[starts[-1] :] or [""]
+    return "\n".join((last.strip("= "), *failures))[:_LONG]
 
 
 def check_of_test(runner: Runner, name: str, node_id: str, owner: str) -> Check:
@@ -60,27 +74,47 @@ def check_of_test(runner: Runner, name: str, node_id: str, owner: str) -> Check:
 
 
 class Ran(Struct, frozen=True):
-    """Tests at one commit: those that stay red, and those that are sometimes green."""
+    """Tests at one commit: how each went, those that stay red, and those that are sometimes green."""
 
+    seen: dict[str, Measured] = {}
     red: tuple[TestRun, ...] = ()
     flaky: tuple[str, ...] = ()
 
 
 def run_with_retries(
-    runner: Runner, commit: str, node_ids: Sequence[str], may_skip: Container[str] = (), retries: int = 2
+    runner: Runner,
+    commit: str,
+    node_ids: Sequence[str],
+    *,
+    may_skip: Container[str] = (),
+    once: Container[str] = (),
+    retries: int = 2,
 ) -> Ran:
-    """Runs tests; the red ones again, and what is green then is flaky and blames nobody."""
+    """Runs tests; the red ones again, but for those in `once`, and what is green then is flaky and blames nobody."""
     if not node_ids:
         return Ran()
+    runs = {run.node_id: [run] for run in runner.run_tests(commit, node_ids)}
+    red = [told[-1] for told in runs.values() if _is_red(told[-1], may_skip)]
+    final = [run for run in red if run.node_id in once]
+    red = [run for run in red if run.node_id not in once]
     flaky: list[str] = []
-    red = [run for run in runner.run_tests(commit, node_ids) if _is_red(run, may_skip)]
     for _ in range(retries):
         if not red:
             break
         again = runner.run_tests(commit, [run.node_id for run in red])
+        for run in again:
+            runs[run.node_id].append(run)
         flaky += [run.node_id for run in again if not _is_red(run, may_skip)]
         red = [run for run in again if _is_red(run, may_skip)]
-    return Ran(tuple(red), tuple(flaky))
+    seen = {node_id: _measured(told) for node_id, told in runs.items()}
+    return Ran(seen, (*red, *final), tuple(flaky))
+
+
+def _measured(runs: Sequence[TestRun]) -> Measured:
+    """The last outcome; a test that failed first and passed then is flaky."""
+    last = runs[-1].outcome
+    outcome = "flaky" if len(runs) > 1 and last in ("passed", "skipped") else last
+    return Measured(outcome, one_line(reason_of(runs)))
 
 
 def _is_red(run: TestRun, may_skip: Container[str]) -> bool:

@@ -90,7 +90,7 @@ def _unit(record: TaskRecord, name: str, kind: ChangeKind, group: Group, piece: 
         record.task.node_id,
         group.commits,
         is_mislabelled=group.is_mislabelled and kind == "implementation",
-        turned_green=before not in ("", "passed"),
+        turned_green=before not in ("", "passed", "skipped"),
     )
     return Unit(
         id=f"{slug}/{name}",

@@ -6,14 +6,16 @@ from msgspec.structs import replace
 
 from mngr_tmr.git import Repository
 from mngr_tmr.integrate.assertions import weakenings
-from mngr_tmr.integrate.build import Builder, Built, Placed
+from mngr_tmr.integrate.build import Builder, Built
 from mngr_tmr.integrate.diffs import changed_files
+from mngr_tmr.integrate.needs import Needs
 from mngr_tmr.integrate.plan import Plan
 from mngr_tmr.integrate.runner import Runner
 from mngr_tmr.integrate.surface import new_surface
 from mngr_tmr.integrate.text import one_line, shown
-from mngr_tmr.integrate.witness import judgement, needed_by, witness
-from mngr_tmr.model.integration import Fix, Weakening
+from mngr_tmr.integrate.witness import judgement, witness
+from mngr_tmr.model.integration import Fix, Weakening, Witness
+from mngr_tmr.model.measured import MeasuredTest
 from mngr_tmr.model.record import TaskRecord
 
 
@@ -23,11 +25,23 @@ class Evidence:
     def __init__(self, repo: Repository, builder: Builder, plan: Plan, built: Built) -> None:
         self._repo, self._builder, self._plan, self._built = repo, builder, plan, built
 
-    def fixes(self, fixes: Sequence[Fix], records: Sequence[TaskRecord], runner: Runner) -> tuple[Fix, ...]:
+    def fixes(
+        self,
+        fixes: Sequence[Fix],
+        records: Sequence[TaskRecord],
+        measured: Sequence[MeasuredTest],
+        runner: Runner,
+    ) -> tuple[Fix, ...]:
         """The fixes with what was seen of them."""
         surfaces = self._surfaces()
+        needs = Needs(self._builder, self._plan, self._built, records, measured)
         return tuple(
-            self._fix(fix, placed, surfaces[placed.unit.id], records, runner)
+            self._fix(
+                fix,
+                witness(placed, self._plan, records, runner),
+                surfaces[placed.unit.id],
+                needs.of(placed, _standing_on(fix, fixes), runner),
+            )
             for fix, placed in zip(fixes, self._built.fixes, strict=True)
         )
 
@@ -50,17 +64,9 @@ class Evidence:
             for found in weakenings(shown(file.path), blobs.get(file.old, b""), blobs.get(file.new, b""))
         )
 
-    def _fix(
-        self,
-        fix: Fix,
-        placed: Placed,
-        surface: tuple[str, ...],
-        records: Sequence[TaskRecord],
-        runner: Runner,
-    ) -> Fix:
-        seen = witness(placed, self._plan, records, runner)
-        needed = needed_by(self._builder, self._plan, self._built, placed, records, runner)
-        fix = replace(fix, witness=seen, surface=surface, needed_by=needed)
+    def _fix(self, fix: Fix, seen: Witness | None, surface: tuple[str, ...], needed: tuple[str, ...]) -> Fix:
+        reason = f"{_how_many_need_it(needed)}; {fix.reason}"
+        fix = replace(fix, witness=seen, surface=surface, needed_by=needed, reason=reason)
         return replace(fix, doubts=tuple(_doubts(fix)))
 
     def _surfaces(self) -> dict[str, tuple[str, ...]]:
@@ -75,6 +81,21 @@ class Evidence:
             )
             for unit in units
         }
+
+
+def _standing_on(fix: Fix, fixes: Sequence[Fix]) -> frozenset[str]:
+    """The tasks of this fix and of all that must be reverted before it can be."""
+    gone = {fix.commit}
+    for later in fixes:
+        if gone.intersection(later.depends_on):
+            gone.add(later.commit)
+    return frozenset(task for one in fixes if one.commit in gone for task in one.tasks)
+
+
+def _how_many_need_it(tests: Sequence[str]) -> str:
+    if not tests:
+        return "no test was seen to need it"
+    return "1 test needs it" if len(tests) == 1 else f"{len(tests)} tests need it"
 
 
 def _doubts(fix: Fix) -> Iterator[str]:

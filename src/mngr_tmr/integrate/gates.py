@@ -11,16 +11,18 @@ from mngr_tmr.integrate.plan import Plan
 from mngr_tmr.integrate.text import one_line
 from mngr_tmr.integrate.trials import Red, Trials
 from mngr_tmr.model.integration import Gate
+from mngr_tmr.model.measured import MeasuredTest
 
 
 class Judged(Struct, frozen=True):
-    """The branch that is left, what was dropped from it and why, and what each gate says of it."""
+    """The branch that is left, what was dropped from it and why, what each gate says of it, and how its tests do."""
 
     built: Built
     dropped: dict[str, str] = {}
     gates: tuple[Gate, ...] = ()
     added: tuple[dict[str, Any], ...] = ()
     notes: tuple[str, ...] = ()
+    measured: tuple[MeasuredTest, ...] = ()
 
 
 def judge(builder: Builder, base: str, plan: Plan, trials: Trials) -> Judged:
@@ -32,6 +34,7 @@ def judge(builder: Builder, base: str, plan: Plan, trials: Trials) -> Judged:
         red = next(trials.reds(built), None)
         if red is None:
             return _told(built, dropped, trials)
+        trials.begin(f"gate {red.gate} is red: looking for the change that broke it")
         guilty = red.guilty or (blame(builder, base, left, red.check) if red.check else ())
         if any(unit.id in guilty for unit in (*left.others, *left.fixes)):
             dropped |= _reasons(left, guilty, red)
@@ -49,18 +52,14 @@ def _reasons(plan: Plan, guilty: Iterable[str], red: Red) -> dict[str, str]:
 
 
 def _told(built: Built, dropped: dict[str, str], trials: Trials) -> Judged:
+    measured = trials.measured(built)
     if not built.units:
-        return Judged(built, dropped)
-    gates = tuple(
-        Gate(name, name not in trials.excused, one_line(trials.excused.get(name, ""), 2000))
-        for name in trials.names
-    )
+        return Judged(built, dropped, measured=measured)
     notes = [
         f"{subject} is red, and by no change of this run: {one_line(problem)}"
         for subject, problem in trials.excused.items()
     ]
     notes += [f"{test} is flaky on the integrated branch" for test in trials.flaky]
-    rows = tuple(
-        test.as_row("flaky" if test.node_id in trials.flaky else "passed") for test in trials.added(built)
-    )
-    return Judged(built, dropped, gates, rows, tuple(notes))
+    outcomes = {row.test: row.tip.outcome for row in measured}
+    rows = tuple(test.as_row(outcomes[test.node_id]) for test in trials.added(built))
+    return Judged(built, dropped, trials.gates(built, measured), rows, tuple(notes), measured)

@@ -5,6 +5,7 @@ import tempfile
 from collections.abc import Iterator
 
 import mngr
+from mngr_lib.git import git_argv, git_env
 from mngr_tmr.git import Entry, Merge, Repository
 from mngr_tmr.integrate.readable import still_reads
 
@@ -45,8 +46,8 @@ def _both(contents: list[bytes]) -> bytes | None:
         for name, data in zip(names, (ours, base, theirs), strict=True):
             with open(name, "wb") as file:
                 file.write(data)
-        argv = ("git", "merge-file", "-p", "--diff3", f"--marker-size={_WIDTH}", *names)
-        done = mngr.run_program(argv, timeout_s=60, cwd=folder)
+        argv = git_argv("merge-file", "-p", "--diff3", f"--marker-size={_WIDTH}", *names)
+        done = mngr.run_program(argv, timeout_s=60, env=git_env(), cwd=folder)
     if done.code > 127:
         return None
     lines = list(_joined(done.stdout.splitlines(keepends=True)))

@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from mngr_tmr.git import Repository
 from mngr_tmr.integrate.accounts import Whereabouts, account_for
+from mngr_tmr.integrate.agent_work import Trust
 from mngr_tmr.integrate.build import Builder
 from mngr_tmr.integrate.candidates import sort_out
 from mngr_tmr.integrate.conflict import Resolve
@@ -14,7 +15,7 @@ from mngr_tmr.integrate.evidence import Evidence
 from mngr_tmr.integrate.finish import Finished, finish
 from mngr_tmr.integrate.gates import Judged, judge
 from mngr_tmr.integrate.plan import Plan, make_plan
-from mngr_tmr.integrate.runner import Runner
+from mngr_tmr.integrate.runner import Runner, begin_step
 from mngr_tmr.integrate.similar import shared_problems
 from mngr_tmr.integrate.trials import Trials
 from mngr_tmr.integrate.unit import Unit
@@ -25,7 +26,12 @@ from mngr_tmr.model.task import integrated_branch
 
 
 def integrate(
-    run: RunSpec, records: Sequence[TaskRecord], *, runner: Runner, resolve: Resolve | None = None
+    run: RunSpec,
+    records: Sequence[TaskRecord],
+    *,
+    runner: Runner,
+    resolve: Resolve | None = None,
+    trust: Trust | None = None,
 ) -> Integration:
     """Makes the branch `tmr/<run>/integrated` of everything that was verified and passes the gates.
 
@@ -33,13 +39,15 @@ def integrate(
     integrated it stands at the base.
     """
     repo = Repository(run.repo, run.created_at)
+    begin_step(runner, "merging")
     ready = prepare(repo, run, records)
     plan = make_plan(ready.units)
     builder = Builder(repo, run.base, resolve)
     judged = judge(builder, run.base, plan, Trials(repo, run, records, runner))
     done = finish(repo, run.base, plan.without(judged.dropped), judged.built)
     accounts = (*ready.accounts, *account_for(ready.units, _whereabouts(plan, judged, done)))
-    return conclude(repo, run, Outcome(plan, judged, done, accounts, ready.units), records, (builder, runner))
+    outcome = Outcome(plan, judged, done, accounts, ready.units)
+    return conclude(repo, run, outcome, records, Tools(builder, runner, trust or Trust()))
 
 
 class Ready(Struct, frozen=True):
@@ -60,6 +68,14 @@ class Outcome(Struct, frozen=True):
     units: tuple[Unit, ...]
 
 
+class Tools(Struct, frozen=True):
+    """What builds, tries and checks commits."""
+
+    builder: Builder
+    runner: Runner
+    trust: Trust
+
+
 def prepare(repo: Repository, run: RunSpec, records: Sequence[TaskRecord]) -> Ready:
     chosen = sort_out(records)
     pieces = cut(repo, run, chosen.candidates)
@@ -71,18 +87,19 @@ def conclude(
     run: RunSpec,
     outcome: Outcome,
     records: Sequence[TaskRecord],
-    tools: tuple[Builder, Runner],
+    tools: Tools,
 ) -> Integration:
-    """Gathers the evidence, and only then moves the branch."""
+    """Gathers the evidence, and only then moves the branch, to commits that passed the check."""
     judged, done = outcome.judged, outcome.done
-    evidence = Evidence(repo, tools[0], outcome.plan.without(judged.dropped), judged.built)
+    begin_step(tools.runner, "evidence for each fix")
+    evidence = Evidence(repo, tools.builder, outcome.plan.without(judged.dropped), judged.built)
     integration = Integration(
         base=run.base,
         branch=integrated_branch(run.id),
         tip=done.tip,
         squashed=done.squashed,
         squashed_tasks=tuple(dict.fromkeys(task for unit in judged.built.others for task in unit.tasks)),
-        fixes=evidence.fixes(done.fixes, records, tools[1]),
+        fixes=evidence.fixes(done.fixes, records, judged.measured, tools.runner),
         accounts=outcome.accounts,
         gates=judged.gates,
         weakenings=evidence.weakenings(run.base),
@@ -90,7 +107,9 @@ def conclude(
         added_tests=judged.added,
         conflicts=tuple(conflict.as_record() for conflict in judged.built.conflicts),
         notes=judged.notes,
+        measured=judged.measured,
     )
+    tools.trust.check(run.base, integration.tip)
     repo.move_branch(integration.branch, integration.tip)
     return integration
 

@@ -1,18 +1,18 @@
 """The integrator as an agent: it gets all results and builds the branch, which is judged like any other work."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
 import mngr
 from mngr_tmr.git import Repository
-from mngr_tmr.integrate.agent_work import Job, work
+from mngr_tmr.integrate.agent_work import Job, Trust, work
 from mngr_tmr.integrate.build import Builder
 from mngr_tmr.integrate.credit import Credited, account_for_agent, read_branch
 from mngr_tmr.integrate.finish import finish
 from mngr_tmr.integrate.gates import judge
-from mngr_tmr.integrate.integrate import Outcome, Ready, conclude, integrate, prepare
-from mngr_tmr.integrate.runner import Runner
+from mngr_tmr.integrate.integrate import Outcome, Ready, Tools, conclude, integrate, prepare
+from mngr_tmr.integrate.runner import Runner, begin_step
 from mngr_tmr.integrate.text import one_line
 from mngr_tmr.integrate.trials import Trials
 from mngr_tmr.model.integration import Integration
@@ -27,26 +27,28 @@ def integrate_by_agent(
     *,
     runner: Runner,
     before: Integration | None = None,
-    env: Mapping[str, str] | None = None,
+    trust: Trust | None = None,
     manager: mngr.Manager | None = None,
 ) -> Integration:
     """Like `integrate`, with a branch that one agent built. When it fails, the program builds it and says so.
 
     A branch that an agent built of the same work `before` is taken again, without an agent.
     """
-    repo = Repository(run.repo, run.created_at)
+    repo, trust = Repository(run.repo, run.created_at), trust or Trust()
     ready = prepare(repo, run, records)
     if not ready.candidates:
-        return integrate(run, records, runner=runner)
+        return integrate(run, records, runner=runner, trust=trust)
+    begin_step(runner, "an agent builds the branch")
     try:
         tip = _known_tip(ready, before)
-        tip = tip or work(repo, run, integrator_job(run, ready.candidates), env or {}, manager)
+        tip = tip or work(repo, run, integrator_job(run, ready.candidates), trust, manager)
         branch = read_branch(repo, run, tip, ready.units)
     except mngr.MngrError as error:
-        return _without_agent(run, records, runner, one_line(error.message))
+        return _without_agent(run, records, runner, trust, one_line(error.message))
     if branch.problem:
-        return _without_agent(run, records, runner, branch.problem)
-    return replace(conclude_branch(repo, run, branch, records, runner, ready), agent_tip=tip)
+        return _without_agent(run, records, runner, trust, branch.problem)
+    tools = Tools(Builder(repo, run.base), runner, trust)
+    return replace(conclude_branch(repo, run, branch, records, tools, ready), agent_tip=tip)
 
 
 def _known_tip(ready: Ready, before: Integration | None) -> str:
@@ -63,16 +65,15 @@ def conclude_branch(
     run: RunSpec,
     branch: Credited,
     records: Sequence[TaskRecord],
-    runner: Runner,
+    tools: Tools,
     ready: Ready,
 ) -> Integration:
     """The agent's commits through the gates, into the form that every integrated branch has."""
-    builder = Builder(repo, run.base)
-    judged = judge(builder, run.base, branch.plan, Trials(repo, run, records, runner))
+    judged = judge(tools.builder, run.base, branch.plan, Trials(repo, run, records, tools.runner))
     done = finish(repo, run.base, branch.plan.without(judged.dropped), judged.built)
     accounts = (*ready.accounts, *account_for_agent(ready.units, branch, judged, done))
     outcome = Outcome(branch.plan, judged, done, accounts, ready.units)
-    return conclude(repo, run, outcome, records, (builder, runner))
+    return conclude(repo, run, outcome, records, tools)
 
 
 def integrator_job(run: RunSpec, candidates: Sequence[TaskRecord]) -> Job:
@@ -94,7 +95,9 @@ def integrator_job(run: RunSpec, candidates: Sequence[TaskRecord]) -> Job:
     return Job("integrator", run.base, tips, prompt, files)
 
 
-def _without_agent(run: RunSpec, records: Sequence[TaskRecord], runner: Runner, problem: str) -> Integration:
-    done = integrate(run, records, runner=runner)
+def _without_agent(
+    run: RunSpec, records: Sequence[TaskRecord], runner: Runner, trust: Trust, problem: str
+) -> Integration:
+    done = integrate(run, records, runner=runner, trust=trust)
     note = f"the integrator agent gave no branch ({problem}), so the program built it"
     return replace(done, notes=(*done.notes, note))

@@ -11,16 +11,17 @@ import msgspec
 import mngr
 from mngr_tmr.copies.copy import Ask, Ran
 from mngr_tmr.copies.facts import read_facts
-from mngr_tmr.git import Repository
+from mngr_tmr.git import Repository, run_git
 from mngr_tmr.integrate.checkout import write_files
 from mngr_tmr.integrate.runner import Collection, CommandRun, collection_of
 from mngr_tmr.model.run import RunSpec
 from mngr_tmr.model.verdict import TestRun
-from mngr_tmr.publish.helper import HelperConfig, helper_text
+from mngr_tmr.publish.helper import helper_config, helper_program, helper_setup
 from mngr_tmr.verify.added import files_of_added
-from mngr_tmr.verify.verdicts import runs_of
+from mngr_tmr.verify.verdicts import proven_run
 
 _KEPT = 4
+_STATE = "state"
 
 
 class LocalRunner:
@@ -34,9 +35,8 @@ class LocalRunner:
 
     def __enter__(self) -> "LocalRunner":
         self._folder = tempfile.mkdtemp(prefix="mngr-tmr-")
-        with open(os.path.join(self._folder, "judge.py"), "w") as file:
-            config = HelperConfig(pytest=self._run.pytest, folder=self._run.folder)
-            file.write(helper_text(config))
+        with open(os.path.join(self._folder, "judge.pyz"), "wb") as file:
+            file.write(helper_program(helper_config(self._run)))
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -49,7 +49,7 @@ class LocalRunner:
     def run_tests(self, commit: str, node_ids: Sequence[str]) -> tuple[TestRun, ...]:
         args = (*self._run.pytest_args, *files_of_added(self._run, commit, node_ids))
         ran = self._judge(commit, args, Ask(wanted=tuple(node_ids), run="gates"))
-        return tuple(runs_of(ran, node_id)[-1] for node_id in node_ids)
+        return tuple(proven_run(ran, node_id) for node_id in node_ids)
 
     def run_command(self, commit: str, command: str) -> CommandRun:
         place = os.path.join(self._copy(commit), self._run.folder)
@@ -61,13 +61,19 @@ class LocalRunner:
 
     def _judge(self, commit: str, args: Sequence[str], asked: Ask) -> Ran:
         limit = self._run.knobs.verify_deadline_s
-        helper = os.path.join(self._folder, "judge.py")
+        helper = os.path.join(self._folder, "judge.pyz")
         argv = (sys.executable, helper, "judge", "--timeout", f"{limit:g}", "--", *args)
         done = self._start(argv, self._copy(commit), msgspec.json.encode(asked))
         return Ran(done.code, done.stderr.decode(errors="replace"), read_facts(done.stdout))
 
     def _start(self, argv: Sequence[str], place: str, stdin: bytes = b"") -> mngr.Completed:
-        env = {"PYTHONDONTWRITEBYTECODE": "1"}
+        state = os.path.join(self._folder, os.path.relpath(place, self._folder).split(os.sep)[0], _STATE)
+        env = {
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "MNGR_HOST_DIR": self._folder,
+            "MNGR_AGENT_STATE_DIR": state,
+            "PATH": os.pathsep.join((os.path.join(state, "bin"), os.environ.get("PATH", os.defpath))),
+        }
         limit = self._run.knobs.verify_deadline_s + 60
         return mngr.run_program(argv, stdin=stdin, timeout_s=limit, env=env, cwd=place)
 
@@ -76,13 +82,19 @@ class LocalRunner:
         place = self._copies.pop(commit, "") or self._make(commit)
         self._copies[commit] = place
         while len(self._copies) > _KEPT:
-            shutil.rmtree(self._copies.pop(next(iter(self._copies))), ignore_errors=True)
+            old = self._copies.pop(next(iter(self._copies)))
+            shutil.rmtree(os.path.dirname(old), ignore_errors=True)
         return place
 
     def _make(self, commit: str) -> str:
-        place = tempfile.mkdtemp(prefix=f"{commit[:10]}-", dir=self._folder)
+        folder = tempfile.mkdtemp(prefix=f"{commit[:10]}-", dir=self._folder)
+        place = os.path.join(folder, "copy")
+        os.mkdir(place)
+        os.mkdir(os.path.join(folder, _STATE))
         write_files(self._repo, commit, place)
-        mngr.run_program(("git", "init", "-q", "--template=", place), timeout_s=60).check("git init failed")
-        if self._run.knobs.setup:
-            self._start(("sh", "-c", self._run.knobs.setup), place).check("the setup failed")
+        run_git(place, "init", "-q", "--template=", timeout_s=60).check("git init failed")
+        if self._run.knobs.setup or self._run.knobs.own_venv:
+            run_git(place, "add", "--all", timeout_s=60).check("git add failed")
+            text = helper_setup(self._run.knobs.setup, helper_config(self._run))
+            self._start(("sh", "-c", text), place).check("the setup failed")
         return place

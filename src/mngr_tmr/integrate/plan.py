@@ -122,12 +122,13 @@ def _needed_by(units: Sequence[Unit]) -> dict[str, int]:
 
 
 def why_ranked(unit: Unit) -> str:
-    """The reason for a rank in words, from what was counted and seen."""
-    tests = len(unit.tasks)
+    """The reason for a rank in words: what was counted when the fixes were put in order."""
+    agents = len(unit.tasks)
     green = len({source.task for source in unit.sources if source.turned_green})
+    tests = "its test" if agents == 1 else f"{green} of their tests"
     lines, files = unit.lines, len(unit.files)
     return (
-        f"{_count(tests, 'test needs it', 'tests need it')}, {green} red before; "
+        f"{_count(agents, 'agent')} made it{f', {tests} failed before' if green else ''}; "
         f"importance {unit.importance} of 5 by its agent; {_count(lines, 'line')} in {_count(files, 'file')}"
     )
 

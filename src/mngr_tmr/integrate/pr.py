@@ -6,6 +6,7 @@ from urllib.parse import quote
 
 from mngr_tmr.integrate.text import code, fenced, one_line
 from mngr_tmr.model.integration import Account, Fix, Integration, Witness
+from mngr_tmr.model.measured import count, headline
 from mngr_tmr.model.record import TaskRecord
 from mngr_tmr.model.result import Result
 from mngr_tmr.model.run import RunSpec
@@ -30,6 +31,7 @@ def pr_text(run: RunSpec, records: Sequence[TaskRecord], integration: Integratio
     by_slug = {record.task.slug: record for record in records}
     sections = [
         ("", list(_counts(run, records, integration))),
+        ("Tests that fail on the branch", list(_failing(integration))),
         ("Implementation fixes, by rank", list(_fixes(integration, by_slug))),
         ("Tests, docs and tutorial", list(_squashed(integration, by_slug))),
         ("Tests that ask less than before", list(_weakenings(integration))),
@@ -54,6 +56,10 @@ def _counts(run: RunSpec, records: Sequence[TaskRecord], integration: Integratio
     taken = sum(kinds[kind] for kind in _TAKEN)
     yield f"Run {code(run.id)} on {code(run.base[:12])}: {_count(len(records), 'test')}, an agent for each."
     yield ""
+    if integration.measured:
+        fixed = count(integration.measured).fixed
+        yield f"- {headline(integration.measured, is_base=integration.tip == integration.base)}"
+        yield f"- {_count(fixed, 'test that failed before passes now', 'tests that failed before pass now')}"
     fixes = _count(len(integration.fixes), "implementation fix", "implementation fixes")
     yield f"- {fixes}, each its own commit, ranked, to be reverted alone"
     yield f"- test, docs and tutorial changes of {_count(len(integration.squashed_tasks), 'task')} in one commit"
@@ -63,6 +69,15 @@ def _counts(run: RunSpec, records: Sequence[TaskRecord], integration: Integratio
     )
     yield f"- branch {code(integration.branch)} at {code(integration.tip[:12])}"
     yield "- everything about every test: [report.html](report.html)"
+
+
+def _failing(integration: Integration) -> Iterator[str]:
+    """Each with what it did at the base: a test that failed before is told like any other."""
+    for one in integration.measured:
+        if one.tip.is_failure:
+            before = "it is new" if one.is_added else f"{one.base.outcome or 'not run'} at the base"
+            why = f": {code(one.tip.reason)}" if one.tip.reason else ""
+            yield f"- {code(one.test)}: {one.tip.outcome} ({before}){why}"
 
 
 def _fixes(integration: Integration, records: dict[str, TaskRecord]) -> Iterator[str]:
@@ -178,7 +193,7 @@ def _commits(account: Account) -> str:
 def _gates(integration: Integration) -> Iterator[str]:
     for gate in integration.gates:
         detail = f": {code(gate.detail, 600)}" if gate.detail else ""
-        yield f"- {gate.name}: {'green' if gate.passed else 'red, also without these changes'}{detail}"
+        yield f"- {gate.name}: {'passed' if gate.passed else 'red'}{detail}"
 
 
 def _names(tasks: Iterable[str], records: dict[str, TaskRecord]) -> str:

@@ -9,7 +9,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 import mngr
-from mngr_tmr.git import ENV, FLAGS
+from mngr_lib.git import git_argv, git_env
+from mngr_tmr.git import AS_IT_IS, OBJECTS_ONLY
 from mngr_tmr.integrate.pr import pr_title
 from mngr_tmr.integrate.text import plain
 from mngr_tmr.model.integration import Integration
@@ -70,7 +71,7 @@ def publish(repo: str, integration: Integration, text: str, token: str) -> Integ
 def _push(repo: str, integration: Integration, token: str, remote: str) -> None:
     """Without force: git refuses to leave out what someone else put on the branch."""
     refspec = f"{integration.tip}:refs/heads/{integration.branch}"
-    pushed = _git(repo, token, "push", "--quiet", remote, refspec)
+    pushed = _git(repo, token, "push", "--quiet", "--no-follow-tags", remote, refspec)
     if pushed.code:
         raise _refused(f'cannot push to "{remote}"', pushed.complaint, token)
 
@@ -97,17 +98,10 @@ def _create(where: str, integration: Integration, text: str, token: str) -> str:
 
 
 def _git(repo: str, token: str, *args: str) -> mngr.Completed:
-    flags = (
-        *FLAGS,
-        "-c",
-        "credential.helper=",
-        "-c",
-        f"credential.helper={_HELPER}",
-        "-c",
-        "push.gpgSign=false",
-    )
-    env = {**ENV, "GIT_ASKPASS": "true", "GIT_SSH_COMMAND": "ssh -o BatchMode=yes", _TOKEN: token}
-    return mngr.run_program(("git", *flags, "-C", repo, *args), timeout_s=_DEADLINE_S, env=env)
+    credentials = ("credential.helper=", f"credential.helper={_HELPER}", "push.gpgSign=false")
+    argv = git_argv("-C", repo, *args, settings=(*OBJECTS_ONLY, *credentials))
+    own = {"GIT_ASKPASS": "true", "GIT_SSH_COMMAND": "ssh -o BatchMode=yes", _TOKEN: token}
+    return mngr.run_program(argv, timeout_s=_DEADLINE_S, env=git_env({**AS_IT_IS, **own}))
 
 
 def _refused(doing: str, said: str, token: str) -> mngr.MngrError:

@@ -1,8 +1,9 @@
 """The integration that a run asked for: by program, by an agent, or by program with agents for what conflicts."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import mngr
+from mngr_tmr.integrate.agent_work import Trust
 from mngr_tmr.integrate.integrate import integrate
 from mngr_tmr.integrate.integrator import integrate_by_agent
 from mngr_tmr.integrate.runner import Runner
@@ -18,15 +19,16 @@ def reduce(
     *,
     runner: Runner,
     before: Integration | None = None,
-    env: Mapping[str, str] | None = None,
+    trust: Trust | None = None,
     manager: mngr.Manager | None = None,
 ) -> Integration:
     """Integrates as `knobs.integrator` says; what agents settled `before` needs no agent again.
 
-    `env` holds the values of the variables that the integrator may see.
+    `trust` holds the values of the variables that the integrator may see.
     """
+    trust = trust or Trust()
     if run.knobs.integrator == "agent":
-        return integrate_by_agent(run, records, runner=runner, before=before, env=env, manager=manager)
-    ask = by_agent(run, env, manager) if run.knobs.integrator == "auto" else None
+        return integrate_by_agent(run, records, runner=runner, before=before, trust=trust, manager=manager)
+    ask = by_agent(run, trust, manager) if run.knobs.integrator == "auto" else None
     resolve = remembered(before.conflicts if before else (), ask)
-    return integrate(run, records, runner=runner, resolve=resolve)
+    return integrate(run, records, runner=runner, resolve=resolve, trust=trust)

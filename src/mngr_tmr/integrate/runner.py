@@ -1,6 +1,6 @@
 """What the gates need of the world: collect, run tests, run a command, each at a commit and in a clean copy of it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from msgspec import Struct
@@ -35,6 +35,34 @@ class Runner(Protocol):
         ...
 
     def run_command(self, commit: str, command: str) -> CommandRun: ...
+
+
+class TellingRunner:
+    """A runner that tells which step of the integration it is used for, and how many tests that runs."""
+
+    def __init__(self, runner: Runner, tell: Callable[[str], None]) -> None:
+        self._runner, self._tell, self._step = runner, tell, ""
+
+    def begin(self, step: str) -> None:
+        self._step = step
+        self._tell(step)
+
+    def collect(self, commit: str) -> Collection:
+        return self._runner.collect(commit)
+
+    def run_tests(self, commit: str, node_ids: Sequence[str]) -> tuple[TestRun, ...]:
+        if node_ids:
+            self._tell(f"{self._step}, {len(node_ids)} test{'s' * (len(node_ids) > 1)}")
+        return self._runner.run_tests(commit, node_ids)
+
+    def run_command(self, commit: str, command: str) -> CommandRun:
+        return self._runner.run_command(commit, command)
+
+
+def begin_step(runner: Runner, step: str) -> None:
+    """Names the step that begins now, to a runner that tells it."""
+    if isinstance(runner, TellingRunner):
+        runner.begin(step)
 
 
 def collection_of(facts: Facts, code: int, output: str) -> Collection:

@@ -5,22 +5,20 @@ from typing import Any
 
 import mngr
 from mngr_tmr.git import Repository, is_object_id
-from mngr_tmr.integrate.agent_work import Job, work
+from mngr_tmr.integrate.agent_work import Job, Trust, work
 from mngr_tmr.integrate.conflict import Conflict, Resolve
 from mngr_tmr.model.run import RunSpec
 from mngr_tmr.prompts.render import render
 
 
-def by_agent(
-    run: RunSpec, env: Mapping[str, str] | None = None, manager: mngr.Manager | None = None
-) -> Resolve:
+def by_agent(run: RunSpec, trust: Trust | None = None, manager: mngr.Manager | None = None) -> Resolve:
     """Gives each conflict to an agent of its own; one that fails leaves the conflict as it is."""
     repo = Repository(run.repo, run.created_at)
 
     def resolve(conflict: Conflict) -> str | None:
         job = Job("conflict", conflict.ours, (conflict.theirs,), conflict_prompt(conflict))
         try:
-            commit = work(repo, run, job, env or {}, manager)
+            commit = work(repo, run, job, trust or Trust(), manager)
         except mngr.MngrError:
             return None
         return None if repo.tree(commit) == repo.tree(conflict.ours) else repo.tree(commit)

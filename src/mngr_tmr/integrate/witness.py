@@ -1,8 +1,8 @@
-"""Evidence for each fix: old and new test against old and new code, and the tests that go red without it."""
+"""Evidence for each fix: old and new test against old and new code."""
 
 from collections.abc import Sequence
 
-from mngr_tmr.integrate.build import Builder, Built, Placed
+from mngr_tmr.integrate.build import Placed
 from mngr_tmr.integrate.plan import Plan
 from mngr_tmr.integrate.runner import Runner
 from mngr_tmr.model.integration import Witness
@@ -42,27 +42,6 @@ def judgement(seen: Witness) -> str:
     if seen.old_test_old_code is True and seen.new_test_old_code is True:
         return "no test of its task needs it"
     return ""
-
-
-def needed_by(
-    builder: Builder, plan: Plan, built: Built, placed: Placed, records: Sequence[TaskRecord], runner: Runner
-) -> tuple[str, ...]:
-    """The tests that go red when the branch is built without the fix.
-
-    Tried are those of the tasks that it is credited to, and those that were red before and have no fix of their own.
-    """
-    fixed = {task for other in built.fixes for task in other.unit.tasks}
-    there = {task for unit in built.units for task in unit.tasks}
-    tests = [
-        record.task.node_id
-        for record in records
-        if record.task.slug in placed.unit.tasks
-        or (record.task.slug in there - fixed and _passed(record.before) is False)
-    ]
-    if not tests:
-        return ()
-    runs = runner.run_tests(builder.without(plan, built, placed), tests)
-    return tuple(run.node_id for run in runs if run.outcome != "passed")
 
 
 def _run(runner: Runner, commit: str, node_id: str) -> bool | None:

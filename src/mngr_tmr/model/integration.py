@@ -4,6 +4,8 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+from mngr_tmr.model.measured import MeasuredTest
+
 AccountKind = Literal["squashed", "separate", "merged_into", "excluded", "failed", "nothing"]
 
 
@@ -30,7 +32,7 @@ class Weakening(Struct, frozen=True):
 class Fix(Struct, frozen=True):
     """One implementation commit of the integrated branch; `tasks` are credited, the first made it.
 
-    `needed_by` are the tests that go red without it; `doubts` is what speaks against it.
+    `needed_by` are the tests that pass at the tip and were seen to fail without it; `doubts` is what speaks against it.
     """
 
     commit: str
@@ -59,7 +61,7 @@ class Account(Struct, frozen=True):
 
 
 class Gate(Struct, frozen=True):
-    """A check of the integrated tree."""
+    """A check of the integrated tree, with what was measured. Of tests it passed when none of them fails."""
 
     name: str
     passed: bool
@@ -67,7 +69,10 @@ class Gate(Struct, frozen=True):
 
 
 class Integration(Struct, frozen=True):
-    """The whole; `tip` equals `base` when nothing was integrated. `agent_tip` is the branch of an integrator agent."""
+    """The whole; `tip` equals `base` when nothing was integrated. `agent_tip` is the branch of an integrator agent.
+
+    `measured` is every test of the run and of the branch at three commits; what is said of the branch comes from it.
+    """
 
     base: str
     branch: str
@@ -84,3 +89,4 @@ class Integration(Struct, frozen=True):
     notes: tuple[str, ...] = ()
     pr_url: str = ""
     agent_tip: str = ""
+    measured: tuple[MeasuredTest, ...] = ()

@@ -33,9 +33,18 @@ class Span(Struct, frozen=True):
     end: float
 
 
+class StageSpan(Struct, frozen=True):
+    """A step of the integration, for the timeline."""
+
+    step: str
+    start: float
+    end: float
+
+
 class TaskRecord(Struct, frozen=True):
     """One row. `end` is "failed" when a step of ours failed: then `stage` and `message` say which and why.
 
+    `usage` is that of all its attempts. `asks` and `question` are set while its agent waits for a person.
     `before` is the verdict on the base commit, `after` the one at `commit`, the tip of what the agent committed.
     """
 
@@ -55,3 +64,5 @@ class TaskRecord(Struct, frozen=True):
     spans: tuple[Span, ...] = ()
     usage: dict[str, Any] = {}
     notes: tuple[str, ...] = ()
+    asks: str = ""
+    question: str = ""

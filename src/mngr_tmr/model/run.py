@@ -1,5 +1,6 @@
 """`run.json`: what was asked, written once before anything is done."""
 
+import os
 from typing import Literal
 
 from msgspec import Struct, field
@@ -30,6 +31,7 @@ class Knobs(Struct, frozen=True):
     verify_deadline_s: float = 1800.0
     verify_runs: int = 2
     transfer: str = "mirror"
+    own_venv: bool = False
     setup: str = ""
     programs: tuple[str, ...] = ()
     env_names: tuple[str, ...] = ()
@@ -64,3 +66,9 @@ class RunSpec(Struct, frozen=True):
     knobs: Knobs = field(default_factory=Knobs)
     schema: int = 1
     folder: str = ""
+
+    @property
+    def pytest_in_copy(self) -> tuple[str, ...]:
+        """How pytest is started in a working copy: by the Python of the copy, where it has one of its own."""
+        is_lender = self.knobs.own_venv and os.path.isabs(self.pytest[0])
+        return ("python3", *self.pytest[1:]) if is_lender else self.pytest

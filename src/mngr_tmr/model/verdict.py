@@ -5,7 +5,7 @@ from typing import Literal
 from msgspec import Struct
 
 TestOutcome = Literal["passed", "failed", "error", "skipped", "missing"]
-Verdict = Literal["passed", "failed", "flaky", "skipped", "error", "wrong_code"]
+Verdict = Literal["passed", "failed", "flaky", "skipped", "error", "wrong_code", "cannot_tell"]
 
 
 class TestRun(Struct, frozen=True):
@@ -19,7 +19,11 @@ class TestRun(Struct, frozen=True):
 
 
 class Verified(Struct, frozen=True):
-    """The verdict on one test at one commit; `wrong_code` means that other code than the copy's was tested."""
+    """The verdict on one test at one commit.
+
+    `wrong_code` means that other code than the copy's was tested, `cannot_tell` that the test passed and nothing shows
+    which code it tested.
+    """
 
     node_id: str
     commit: str

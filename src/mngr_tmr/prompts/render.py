@@ -7,6 +7,7 @@ from importlib.resources import files
 from typing import Any
 
 import mngr
+from mngr_lib.safe_text import one_line, safe_lines
 from mngr_tmr.model.run import RunSpec
 from mngr_tmr.model.task import Task
 from mngr_tmr.publish.schema import schema_text
@@ -35,7 +36,7 @@ def render_prompt(run: RunSpec, task: Task) -> str:
         tutorial=run.tutorial,
         base=run.base,
         folder=run.folder,
-        command=one_line(shlex.join((*run.pytest, selector))),
+        command=one_line(shlex.join((*run.pytest_in_copy, selector))),
         setup=run.knobs.setup,
         schema=schema_text(),
     )
@@ -84,12 +85,7 @@ def code(text: str) -> str:
 def fenced(text: str) -> str:
     """Any text as a block of code, with a fence that the text cannot close."""
     fence = "`" * max(3, _longest_ticks(text) + 1)
-    lines = "\n".join(map(_visible, text.split("\n")))
-    return f"{fence}text\n{lines}\n{fence}"
-
-
-def one_line(text: str) -> str:
-    return _visible(text.replace("\n", "\\n"))
+    return f"{fence}text\n{safe_lines(text)}\n{fence}"
 
 
 def _own_template(run: RunSpec) -> str:
@@ -101,8 +97,3 @@ def _own_template(run: RunSpec) -> str:
 
 def _longest_ticks(text: str) -> int:
     return max(map(len, re.findall("`+", text)), default=0)
-
-
-def _visible(line: str) -> str:
-    """Control characters would act on the terminal that the prompt is typed into."""
-    return "".join(char if char.isprintable() or char == "\t" else ascii(char)[1:-1] for char in line)

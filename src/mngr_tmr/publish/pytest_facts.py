@@ -1,21 +1,27 @@
 """Given to pytest with `-p`: writes what it collected, ran and imported as JSON lines.
 
 Needs pytest 7 and the standard library, so that it works in any project's environment. `MNGR_TMR_ASK` names a JSON
-file: `facts` (where to write), `root` (the working copy), `names` (what to import), `wanted` (node ids to run) and
-`files` (where to look for tests; the others are not even collected), `run` (the name of the kit's artifacts).
+file: `facts` (where to write), `root` (the working copy), `repo` (the checkout it was made from), `names` (modules of
+the project; `strong` are those that are packages), `wanted` (node ids to run) and `files` (where to look for tests; the
+others are not even collected), `run` (the name of the kit's artifacts), `child` (where to write what Python programs
+that the tests start run first).
 """
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import json
 import os
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 TEXT_LIMIT = 8000
+# Written beside this file: they are shared with the program that gave it to pytest.
+installed: Any = importlib.import_module("mngr_tmr_installed")
+started: Any = importlib.import_module("mngr_tmr_started")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -37,6 +43,10 @@ def read_ask() -> Any:
     os.environ.pop("PYTHONPATH", None)
     if rest:
         os.environ["PYTHONPATH"] = os.pathsep.join(rest)
+    children = os.path.join(here, "children")
+    if os.path.isdir(children):
+        # Past os.environ, which tests look at: only what inherits the variables of this process gets it.
+        os.putenv("PYTHONPATH", os.pathsep.join([children, *rest]))
     with open(path, encoding="utf-8") as file:
         return json.load(file)
 
@@ -51,6 +61,24 @@ class Facts:
         config.option.maxfail = 0
         if ask["run"] and getattr(config.option, "e2e_run", "") is None:
             config.option.e2e_run = ask["run"]
+        if is_reporter:
+            self.look_at_distributions()
+        self.started = started.StartedPrograms(self.write)
+        self.started.watch()
+
+    def look_at_distributions(self) -> None:
+        """What this interpreter has of the project; its names are what programs are asked for."""
+        ask = self.ask
+        self.write("python", bin=os.path.dirname(sys.executable))
+        for found in installed.distributions(ask["root"], ask["repo"], ask["strong"]):
+            self.write("installed", **found)
+            ask["strong"] = sorted({*ask["strong"], *found["names"]})
+        ask["names"] = sorted({*ask["names"], *ask["strong"]})
+        known = {"FACTS": ask["facts"], "ROOTS": (ask["root"], ask["repo"]), "NAMES": ask["names"]}
+        with open(os.path.join(os.path.dirname(__file__), "mngr_tmr_child.py"), encoding="utf-8") as file:
+            text = "".join(f"{name} = {value!r}\n" for name, value in known.items()) + file.read()
+        with open(ask["child"], "w", encoding="utf-8") as file:
+            file.write(text)
 
     def write(self, kind: str, **fields: Any) -> None:
         line = json.dumps({"kind": kind, **fields}).encode() + b"\n"
@@ -105,27 +133,34 @@ class Facts:
         expected = getattr(report, "wasxfail", None)
         self.write("ran", node_id=report.nodeid, text=text, xfail=expected is not None, **fields)
 
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self, item: Any) -> Iterator[None]:
+        self.started.node_id = item.nodeid
+        yield
+        self.started.node_id = ""
+
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, exitstatus: Any) -> None:
-        if self.is_collector and self.has_collected:
-            for name in self.ask["names"]:
-                self.write("origin", what="import " + name, path=origin(name))
+        if self.has_collected:
+            for name, path, used in self.modules():
+                self.write("module", name=name, path=path, used=used)
         if self.is_reporter:
             self.write("end", code=int(exitstatus))
 
-
-def origin(name: str) -> str:
-    """Where this import comes from in this process; empty when it cannot be imported."""
-    spec = getattr(sys.modules.get(name), "__spec__", None)
-    try:
-        spec = spec or importlib.util.find_spec(name)
-    except (ImportError, AttributeError, ValueError):
-        return ""
-    if spec is None:
-        return ""
-    if spec.has_location and spec.origin:
-        return str(spec.origin)
-    return next(iter(spec.submodule_search_locations or ()), "")
+    def modules(self) -> Iterator[tuple[str, str, bool]]:
+        """The project's modules: those that were imported, and where the others would come from."""
+        root, repo, strong = self.ask["root"], self.ask["repo"], set(self.ask["strong"])
+        names = {*self.ask["names"], *installed.loaded(root), *installed.loaded(repo)}
+        for folder in [path for path in sys.path if path and installed.lies_in(path, root)]:
+            if not installed.is_test_code(os.path.join(folder, "x"), root):
+                names.update(installed.importable(folder))
+        for name in sorted(names):
+            path, used = installed.origin(name), name in sys.modules
+            is_theirs = (
+                used or name in strong or installed.lies_in(path, root) or installed.lies_in(path, repo)
+            )
+            if path and is_theirs:
+                yield name, path, used
 
 
 def text_of(report: Any) -> str:

@@ -6,26 +6,30 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+from mngr_tmr.engine.integration import IntegrationState
 from mngr_tmr.engine.state import Phase
 from mngr_tmr.model.integration import Integration
-from mngr_tmr.model.record import TaskRecord
+from mngr_tmr.model.measured import headline
+from mngr_tmr.model.record import StageSpan, TaskRecord
 from mngr_tmr.model.run import RunSpec
 from mngr_tmr.report.causes import Cause, find_causes
 from mngr_tmr.report.escalations import Raised, group_escalations
 from mngr_tmr.report.rows import Row, make_rows
 from mngr_tmr.report.sections import NAMES, SECTIONS, Name
 
-State = Literal["running", "interrupted", "finished"]
+State = Literal["running", "integrating", "interrupted", "failed", "finished"]
 
 CLEAN, NO_RESULT, LOST, FINDINGS = 0, 1, 3, 8
-_UNDONE: tuple[Name, ...] = ("running", "queued", "not_run")
+_UNDONE: tuple[Name, ...] = ("needs_you", "running", "queued", "not_run")
 _NO_ANSWER: tuple[Name, ...] = (*_UNDONE, "infrastructure", "malformed")
 
 
 class RunNow(Struct, frozen=True):
     """A run as its folder tells it now; `problems` are files of it that could not be read.
 
-    `phases` tell by slug what a task that is under way is at, and since when.
+    `phases` tell by slug what a task that is under way is at, and since when; `silent` are those whose busy agents show
+    no sign of life. `stage` is the integration as the journal tells it, with a span for each of its steps.
+    `away_s` is time in which no process was at work on the run.
     """
 
     spec: RunSpec
@@ -36,6 +40,15 @@ class RunNow(Struct, frozen=True):
     problems: tuple[str, ...] = ()
     used_slots: int = 0
     phases: dict[str, tuple[Phase, float]] = {}
+    stage: IntegrationState = IntegrationState()
+    stage_spans: tuple[StageSpan, ...] = ()
+    away_s: float = 0.0
+    silent: frozenset[str] = frozenset()
+
+    @property
+    def took_s(self) -> float:
+        """How long the run was at work so far, integration included."""
+        return max(self.last_at - self.spec.created_at - self.away_s, 0.0)
 
 
 class Contents(Struct, frozen=True):
@@ -58,9 +71,20 @@ class Contents(Struct, frozen=True):
         return self.now.integration
 
     @property
+    def headline(self) -> str:
+        """How the tests do on the branch; empty where that was not measured."""
+        one = self.now.integration
+        return headline(one.measured, is_base=one.tip == one.base) if one else ""
+
+    @property
     def collected(self) -> int:
         """How many rows are tests that were collected."""
         return sum(row.record is not None for row in self.rows)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more will happen unless somebody starts it."""
+        return self.state not in ("running", "integrating")
 
     def counts(self) -> dict[Name, int]:
         """How many rows each section has, in the order of the sections, empty ones left out."""
@@ -111,8 +135,10 @@ def add_usage(usages: Iterable[dict[str, Any]]) -> dict[str, float]:
 
 def _state(now: RunNow, rows: Sequence[Row]) -> State:
     if now.is_alive:
-        return "running"
-    return "interrupted" if any(row.section in _UNDONE for row in rows) else "finished"
+        return "integrating" if now.stage.progress == "running" else "running"
+    if now.stage.progress == "running" or any(row.section in _UNDONE for row in rows):
+        return "interrupted"
+    return "failed" if now.stage.progress == "failed" else "finished"
 
 
 def _has_findings(integration: Integration) -> bool:

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from mngr_e2e.view.detail import Recording, load_detail, load_recordings
-from mngr_e2e.view.files import Found, amount, plain, try_entries, try_read
+from mngr_e2e.view.files import Found, amount, try_entries, try_read
 from mngr_e2e.view.tapes import LIMIT, read_tape
+from mngr_lib.safe_text import one_line
 from mngr_tmr.model.verdict import Verified
 from mngr_tmr.report.rows import Row
 from mngr_tmr.report.tabs import ARTIFACTS, CHECK, OUTBOX, AgentTab, KitTab, Tab
@@ -80,7 +81,7 @@ def _conversation(tab: AgentTab) -> tuple[tuple[Turn, ...], list[str]]:
             damaged += 1
             continue
         cut = f" […] ({len(turn.text) - _TURN:,} more characters)" if len(turn.text) > _TURN else ""
-        turns.append(Turn(plain(turn.role)[:40], turn.text[:_TURN] + cut, turn.at))
+        turns.append(Turn(one_line(turn.role)[:40], turn.text[:_TURN] + cut, turn.at))
     notes = [f"{times(damaged, 'damaged line')} of the conversation left out"] if damaged else []
     notes += [f"{len(lines)} turns: the first {_TURNS} are shown"] if len(lines) > _TURNS else []
     return tuple(turns), notes
@@ -124,7 +125,7 @@ def _files(tab: AgentTab) -> tuple[tuple[str, ...], list[str]]:
     """What else came home, by name."""
     places = ((tab.name,), (tab.name, OUTBOX))
     names = [
-        plain(os.path.join(*place[1:], entry.name)) + ("" if entry.kind == "file" else f" ({entry.kind})")
+        one_line(os.path.join(*place[1:], entry.name)) + ("" if entry.kind == "file" else f" ({entry.kind})")
         for place in places
         for entry in try_entries(tab.task, *place)
         if entry.name not in _OWN and entry.name != ARTIFACTS

@@ -25,6 +25,15 @@ _ACCIDENTS = (
     (re.compile(r"\b(?=[0-9a-f]*\d)[0-9a-f]{7,64}\b", re.I), "ID"),
     (re.compile(r"\d+(?:[.,:]\d+)*"), "N"),
 )
+# What a program ended with is no accident: 1 and 2 are two failures.
+_EXIT_CODE = re.compile(
+    r"(exit(?:ed)?(?: with)?[ _-]?(?:code|status)?[ :=]*-?\d+|return ?code[ :=]*-?\d+)", re.I
+)
+_ABOUT_ENDING = re.compile(r"the command to (?:succeed|fail)|exit code", re.I)
+# How the test kit names the command and its end on the first line; both stand below it too.
+_ORIGIN = re.compile(
+    r"(ExpectationError: expected .*?)(?:, found (?:exit code )?-?\d+|, found a timeout)?: \$ .*$"
+)
 _WORD = re.compile(r"[A-Za-z]{3,}")
 _EMPTY_WORDS = frozenset(("assert", "assertionerror", "path", "true", "false", "none", "error", "not"))
 _TELLING = 2
@@ -63,13 +72,24 @@ def telling_line(text: str) -> str:
 
     Of exceptions raised one after another the last counts; what a failed command complained of is added.
     """
-    lines = [line.strip() for line in _CHAIN.split(text)[-1].split("\n") if line.strip()]
+    lines = [_ORIGIN.sub(r"\1", line.strip()) for line in _CHAIN.split(text)[-1].split("\n") if line.strip()]
     marked = [line[1:] for line in lines if line.startswith("E  ")]
     named = [line for line in lines if _EXCEPTION.match(line)]
     said = (marked or named[-1:] or lines or [""])[0].strip()
     complaint = _complaint(marked)
+    said += _ending(said, marked)
     line = _EXCEPTION.sub(r"\1:", said, count=1).rstrip(" :") if _EXCEPTION.match(said) else said
     return one_line(f"{line}: {complaint}" if complaint else line, _LONGEST)
+
+
+def _ending(said: str, marked: list[str]) -> str:
+    """The exit code that the test kit shows beside what was expected, unless it is 0 and nothing was asked of it."""
+    codes = [
+        line.strip().removeprefix("exit code: ") for line in marked if line.strip().startswith("exit code: ")
+    ]
+    if not codes or (codes[-1] == "0" and not _ABOUT_ENDING.search(said)):
+        return ""
+    return f", got exit code {codes[-1]}"
 
 
 def _complaint(marked: list[str]) -> str:
@@ -80,10 +100,11 @@ def _complaint(marked: list[str]) -> str:
 
 
 def normal(line: str) -> str:
-    """A message without numbers, paths, ids and times."""
+    """A message without numbers, paths, ids and times; exit codes stay."""
+    parts = _EXIT_CODE.split(line)
     for accident, word in _ACCIDENTS:
-        line = accident.sub(word, line)
-    return " ".join(line.split())
+        parts[::2] = [accident.sub(word, part) for part in parts[::2]]
+    return " ".join("".join(parts).split())
 
 
 def without_escapes(text: str) -> str:

@@ -21,10 +21,12 @@ MARKS: dict[Name, Mark] = {
     "disputed": "failure",
     "flaky": "failure",
     "failing": "failure",
+    "fixed_by_others": "",
     "blocked": "error",
     "infrastructure": "error",
     "malformed": "error",
     "unverified": "error",
+    "needs_you": "skipped",
     "running": "skipped",
     "queued": "skipped",
     "not_run": "skipped",
@@ -52,10 +54,14 @@ def junit(contents: Contents) -> bytes:
 
 
 def mark_of(row: Row) -> Mark:
-    """A test that an agent added and that does not pass is a failure as well."""
-    if row.section == "added" and row.outcome not in ("", "passed"):
+    """How the test does on the branch, where that was measured; an agent without a usable answer is an error too."""
+    mark = MARKS[row.section]
+    seen = row.measured.tip if row.measured else None
+    if seen is None or not seen.outcome or mark == "error" or row.section in ("running", "queued"):
+        return "failure" if row.section == "added" and row.outcome not in ("", "passed") else mark
+    if seen.is_failure:
         return "failure"
-    return MARKS[row.section]
+    return "skipped" if seen.outcome == "skipped" else ""
 
 
 def _case(suite: xml.Element, row: Row) -> None:
@@ -66,7 +72,9 @@ def _case(suite: xml.Element, row: Row) -> None:
     case = xml.SubElement(suite, "testcase", {**words, "time": _seconds(_duration_s(row))})
     title, mark = SECTIONS[row.section].title, mark_of(row)
     if mark:
-        about = _clean(f"{title}: {row.why}" if row.why else title)
+        about = _clean(
+            "; ".join(filter(None, (f"{title}: {row.why}" if row.why else title, _on_branch(row))))
+        )
         found = xml.SubElement(case, mark, {"message": about[:1000]})
         if mark != "skipped":
             found.set("type", row.section)
@@ -96,12 +104,20 @@ def _evidence(row: Row) -> str:
     return texts[0] if texts else row.why
 
 
+def _on_branch(row: Row) -> str:
+    tip = row.measured.tip if row.measured else None
+    if tip is None or not tip.outcome:
+        return ""
+    return f"on the branch: {tip.outcome}" + (f": {tip.reason}" if tip.reason else "")
+
+
 def _told(row: Row) -> str:
     parts = [f"section: {SECTIONS[row.section].title}", f"test: {row.task.node_id}"]
     if row.outcome:
         parts.append(f"the agent says: {row.outcome}, {row.claimed or 'nothing of the test'}")
     if row.verdict:
         parts.append(f"the check says: {row.verdict}")
+    parts += [_on_branch(row)] if _on_branch(row) else []
     parts += [f"merged as: {one.commit}" for one in row.merged]
     parts += row.notes
     if row.result:

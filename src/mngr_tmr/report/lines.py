@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 import mngr
 from mngr_tmr.git import Repository
 from mngr_tmr.integrate.text import one_line, plain
-from mngr_tmr.report.causes import Cause, count_failures
+from mngr_tmr.report.causes import Cause
 from mngr_tmr.report.contents import Contents
 from mngr_tmr.report.sections import NAMES, SECTIONS, Name
-from mngr_tmr.report.words import counted, times
+from mngr_tmr.report.words import cost_of, counted, failures_and_causes, times, tokens_of
 from mngr_tmr.run.folder import RunFolder, runs_folder
 
 _MOST = 10
@@ -23,10 +23,13 @@ def report_lines(contents: Contents, folder: RunFolder, page: str) -> tuple[str,
     """Every line is safe to print."""
     log = branch_log(contents)
     parts = (
+        (contents.headline,) if contents.headline else (),
+        _stage(contents),
         _causes(contents),
         _counts(contents),
         _raised(contents),
         _branch(contents, log),
+        _used(contents),
         (f"  problem: {problem}" for problem in contents.now.problems),
         (f"page: {page}",) if page else (),
         _next(contents, folder),
@@ -69,12 +72,18 @@ def branch_log(contents: Contents) -> tuple[str, ...]:
     return tuple(said.decode(errors="replace").splitlines())
 
 
+def _stage(contents: Contents) -> Iterable[str]:
+    stage = contents.now.stage
+    if contents.state == "integrating":
+        yield f"integrating: {stage.step}; what follows is not the end of the run"
+    elif contents.state == "failed":
+        yield f"integration failed: {one_line(stage.message, _LONGEST)}"
+
+
 def _causes(contents: Contents) -> Iterable[str]:
     if not contents.causes:
         return
-    fixed = sum(not cause.is_open for cause in contents.causes)
-    told = f", {fixed} of them fixed" if fixed else ""
-    yield f"{times(count_failures(contents.causes), 'failure')}, {times(len(contents.causes), 'cause')}{told}:"
+    yield f"{failures_and_causes(contents.causes)}:"
     yield from map(cause_line, contents.causes[:_MOST])
     yield from _more(len(contents.causes) - _MOST)
 
@@ -87,6 +96,14 @@ def _counts(contents: Contents) -> Iterable[str]:
             yield f"  {SECTIONS[name].title.lower()}:"
             yield from (f"    {row.task.node_id}: {one_line(row.why, _WIDE)}" for row in rows[:_MOST])
             yield from _more(len(rows) - _MOST, "    ")
+
+
+def _used(contents: Contents) -> Iterable[str]:
+    cost, tokens = cost_of(contents.usage), tokens_of(contents.usage)
+    if not cost and not tokens:
+        return
+    parts = ([f"${cost:.2f}"] if cost is not None else []) + ([f"{tokens:,} tokens"] if tokens else [])
+    yield f"agents used {', '.join(parts)}, all attempts together"
 
 
 def _raised(contents: Contents) -> Iterable[str]:
@@ -123,6 +140,8 @@ def _next(contents: Contents, folder: RunFolder) -> Iterable[str]:
         rows.append(("take", f"git merge {one.branch}"))
     if one is not None and one.fixes:
         rows.append(("take back one", f"git switch {one.branch} && git revert {one.fixes[0].commit[:12]}"))
+    if contents.state == "failed":
+        rows.append(("integrate", f"mngr tmr integrate {run}"))
     if (more := _resume(contents)) is not None:
         rows.append(("resume", f"mngr tmr resume {run}{more}"))
     yield "next:"

@@ -4,11 +4,11 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 
 from mngr_tmr.integrate.text import code
-from mngr_tmr.report.causes import count_failures
+from mngr_tmr.report.causes import Cause
 from mngr_tmr.report.contents import Contents
 from mngr_tmr.report.rows import Row
 from mngr_tmr.report.sections import SECTIONS, Name
-from mngr_tmr.report.words import counted, times
+from mngr_tmr.report.words import counted, failures_and_causes, times
 
 VARIABLE = "GITHUB_STEP_SUMMARY"
 _LIMIT = 900_000
@@ -20,6 +20,7 @@ def step_summary(contents: Contents) -> str:
     """Causes, counts, the branch, then the rows that someone should look at."""
     spec = contents.spec
     parts = [f"## mngr tmr {code(spec.id)}", f"{counted(contents)}."]
+    parts += [f"**{contents.headline}**"] if contents.headline else []
     parts += _causes(contents)
     parts += _branch(contents)
     parts += _raised(contents)
@@ -42,12 +43,18 @@ def append_step_summary(text: str, env: Mapping[str, str]) -> None:
 def _causes(contents: Contents) -> Iterable[str]:
     if not contents.causes:
         return
-    yield f"### {times(count_failures(contents.causes), 'failure')}, {times(len(contents.causes), 'cause')}"
+    yield f"### {failures_and_causes(contents.causes)}"
     lines = [
-        f"| {len(cause.tests)} | {code(cause.stage)} | {code(cause.title)} | {'open' if cause.is_open else 'fixed'} |"
+        f"| {len(cause.tests)} | {code(cause.stage)} | {code(cause.title)} | {_state(cause)} |"
         for cause in contents.causes[:_ROWS]
     ]
     yield "\n".join(["| tests | stage | cause | |", "| ---: | --- | --- | --- |", *lines])
+
+
+def _state(cause: Cause) -> str:
+    if not cause.fixed:
+        return "open"
+    return f"{len(cause.fixed)} of {len(cause.tests)} fixed" if cause.is_open else "fixed"
 
 
 def _branch(contents: Contents) -> Iterable[str]:

@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import time
 from collections.abc import Iterable
 from typing import Any
 
@@ -47,7 +48,11 @@ class RunReader:
             records.state.last_at,
             tuple(problems),
             records.state.used_slots,
-            {slug: (task.phase, task.since) for slug, task in records.state.tasks.items()},
+            {slug: (task.phase, task.phase_since) for slug, task in records.state.tasks.items()},
+            records.state.integration,
+            records.stage_spans(time.time() if alive else records.state.last_at),
+            records.state.away_s,
+            frozenset(slug for slug, task in records.state.tasks.items() if task.silent_since),
         )
 
     def _record(self, records: Records, task: Task, problems: list[str]) -> TaskRecord:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from mngr_tmr.model.run import RunSpec
 from mngr_tmr.model.task import integrated_branch
 from mngr_tmr.report.rows import Row
+from mngr_tmr.run.progress import answer_command
 from mngr_view.records import Recipe
 
 _SHORT = 12
@@ -18,6 +19,8 @@ def row_recipes(spec: RunSpec, run: str, row: Row) -> Iterable[Recipe]:
         yield Recipe("run it on the branch", in_a_copy(spec, integrated_branch(spec.id), row.task.node_id))
         return
     if record.end == "running" and record.agent:
+        if record.asks:
+            yield Recipe("answer it", answer_command(record.agent, record.asks))
         yield Recipe("attach to its agent", f"mngr connect {shlex.quote(record.agent)}")
     if record.commit:
         yield Recipe("check it again in a fresh copy", f"mngr tmr verify {run} {shlex.quote(row.task.slug)}")

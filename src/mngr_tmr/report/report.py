@@ -3,7 +3,6 @@
 import os
 from collections.abc import Mapping
 
-import msgspec
 from msgspec import Struct
 
 from mngr_tmr.integrate.text import one_line
@@ -13,10 +12,9 @@ from mngr_tmr.report.lines import report_lines
 from mngr_tmr.report.markdown import append_step_summary, step_summary
 from mngr_tmr.report.source import TmrSource
 from mngr_tmr.report.summary import make_summary
-from mngr_tmr.run.folder import RunFolder, write_file
-from mngr_view.chunks import encode
+from mngr_tmr.run.folder import RunFolder
 from mngr_view.errors import ViewError
-from mngr_view.page import write_page
+from mngr_view.page import page_parts
 
 
 class Reported(Struct, frozen=True):
@@ -33,24 +31,26 @@ def write_report(folder: RunFolder, *, env: Mapping[str, str] | None = None) -> 
     source = TmrSource(folder)
     contents = source.contents()
     write_summary(folder, contents)
-    page, problem = try_page(folder.report, source, contents)
-    append_step_summary(step_summary(contents), os.environ if env is None else env)
-    lines = report_lines(contents, folder, page)
+    page, problem = try_page(folder, source, contents)
+    clean = folder.redactor.text
+    append_step_summary(clean(step_summary(contents)), os.environ if env is None else env)
     said = (f"no page: {one_line(problem)}",) if problem else ()
-    return Reported((*lines, *said), contents.exit_code, page, contents)
+    lines = tuple(map(clean, (*report_lines(contents, folder, page), *said)))
+    return Reported(lines, contents.exit_code, page, contents)
 
 
 def write_summary(folder: RunFolder, contents: Contents) -> None:
     """`summary.json` and `junit.xml`, each in one step."""
-    data = msgspec.json.format(encode(make_summary(contents, folder)), indent=2)
-    write_file(folder.summary, data + b"\n")
-    write_file(folder.junit, junit(contents))
+    folder.writer.write_json(folder.summary, make_summary(contents, folder))
+    folder.writer.write(folder.junit, junit(contents))
 
 
-def try_page(file: str, source: TmrSource, contents: Contents) -> tuple[str, str]:
+def try_page(folder: RunFolder, source: TmrSource, contents: Contents) -> tuple[str, str]:
     """Writes the page; its path, or else what was in the way."""
     try:
-        write_page(file, source.index_of(contents), source.chunks())
+        folder.writer.write_clean(folder.report, page_parts(source.index_of(contents), source.chunks()))
     except ViewError as error:
         return "", f"{error.message} ({error.hint})" if error.hint else error.message
-    return file, ""
+    except OSError as error:
+        return "", f"cannot write {folder.report}: {error.strerror or error}"
+    return folder.report, ""

@@ -61,7 +61,7 @@ class Reporter:
         try:
             contents = self._source.contents()
             write_summary(self._source.folder, contents)
-            try_page(self._source.folder.report, self._source, contents)
+            try_page(self._source.folder, self._source, contents)
         except (OSError, mngr.MngrError):
             pass
         return time.monotonic() - started

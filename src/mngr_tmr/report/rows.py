@@ -5,14 +5,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from msgspec import Struct
 
 from mngr_tmr.model.integration import Account, AccountKind, Integration, Weakening
+from mngr_tmr.model.measured import Measured, MeasuredTest
 from mngr_tmr.model.record import TaskRecord
 from mngr_tmr.model.result import Result
 from mngr_tmr.model.task import Task
 from mngr_tmr.model.verdict import Verified
 from mngr_tmr.report.sections import NAMES, Name
 
-_BAD = ("failed", "error")
-_NOT_PASSED = ("failed", "error", "skipped")
+_NOT_BAD = ("", "passed", "flaky")
 _ON_BRANCH: tuple[AccountKind, ...] = ("squashed", "separate", "merged_into")
 _LAST_RANK = 1_000_000
 
@@ -29,7 +29,8 @@ class Merged(Struct, frozen=True):
 class Row(Struct, frozen=True):
     """One line of the report; `why` says in one line why it is in its section.
 
-    `record` is None for a test that an agent added, and then `added_by` is that agent's task.
+    `record` is None for a test that an agent added, and then `added_by` is that agent's task. `measured` is what
+    was seen at three commits once there is a branch, `fixed_by` its first fix without which the test fails.
     """
 
     task: Task
@@ -41,6 +42,8 @@ class Row(Struct, frozen=True):
     added_by: str = ""
     outcome: str = ""
     notes: tuple[str, ...] = ()
+    measured: MeasuredTest | None = None
+    fixed_by: str = ""
 
     @property
     def result(self) -> Result | None:
@@ -66,7 +69,7 @@ def make_rows(records: Sequence[TaskRecord], integration: Integration | None = N
     """All rows in the order of the sections; within one by rank, then as they were collected."""
     where = _Whereabouts(integration)
     rows = [_row(record, where) for record in records]
-    rows += _added(records, integration)
+    rows += _added(records, integration, where)
     return tuple(sorted(rows, key=lambda row: (NAMES.index(row.section), row.rank)))
 
 
@@ -89,7 +92,10 @@ class _Whereabouts:
         for weakening in integration.weakenings if integration else ():
             for task in weakening.tasks:
                 self.weakenings.setdefault(task, []).append(weakening)
-        self._fixes = {fix.commit: fix for fix in integration.fixes} if integration else {}
+        fixes = sorted(integration.fixes, key=lambda fix: fix.rank) if integration else []
+        self._fixes = {fix.commit: fix for fix in fixes}
+        self.fixed_by = {test: fix.commit for fix in reversed(fixes) for test in fix.needed_by}
+        self.measured = {one.test: one for one in integration.measured} if integration else {}
 
     def merged(self, task: str) -> tuple[Merged, ...]:
         found: dict[str, Merged] = {}
@@ -108,6 +114,7 @@ class _Case(Struct, frozen=True):
     result: Result | None
     merged: tuple[Merged, ...]
     accounts: tuple[Account, ...]
+    measured: MeasuredTest | None = None
 
     @property
     def before(self) -> str:
@@ -121,6 +128,16 @@ class _Case(Struct, frozen=True):
     def reason(self) -> str:
         after = self.record.after
         return after.reason if after else ""
+
+    @property
+    def has_failed(self) -> bool:
+        """It does not pass at its agent's commit, or the agent gave it up."""
+        return self.after not in (*_NOT_BAD, "skipped") or _outcome(self) == "failed"
+
+    @property
+    def tip(self) -> Measured:
+        """What was seen on the branch."""
+        return self.measured.tip if self.measured else Measured()
 
     @property
     def has_implementation(self) -> bool:
@@ -138,16 +155,22 @@ class _Case(Struct, frozen=True):
 # The first that holds decides.
 _TABLE: tuple[tuple[Name, Callable[[_Case], bool], Callable[[_Case], str]], ...] = (
     ("queued", lambda case: case.record.end == "queued", lambda _: "no agent yet"),
-    ("not_run", lambda case: case.record.end == "not_run", lambda _: "the run was interrupted first"),
+    ("not_run", lambda case: case.record.end == "not_run", lambda case: _not_run(case.record)),
+    ("needs_you", lambda case: case.record.asks != "", lambda case: _asked(case.record)),
     ("running", lambda case: case.record.end == "running", lambda case: case.record.agent),
     ("infrastructure", lambda case: case.record.end == "failed", lambda case: _step(case.record)),
     (
         "infrastructure",
         lambda case: case.after == "wrong_code",
-        lambda case: f"wrong code under test: {case.reason}",
+        lambda case: f"wrong code under test: {case.reason}; give every copy its own environment: --own-venv",
     ),
     ("malformed", lambda case: _problem(case) != "", lambda case: _problem(case)),
     ("blocked", lambda case: _outcome(case) == "blocked", lambda case: _blocked(case)),
+    (
+        "unverified",
+        lambda case: case.after == "cannot_tell",
+        lambda case: f"cannot tell which code was tested: {case.reason}",
+    ),
     (
         "regressed",
         lambda case: _regressed(case),
@@ -155,10 +178,22 @@ _TABLE: tuple[tuple[Name, Callable[[_Case], bool], Callable[[_Case], str]], ...]
     ),
     ("disputed", lambda case: _dispute(case) != "", lambda case: _dispute(case)),
     ("flaky", lambda case: case.after == "flaky", lambda case: case.reason),
-    ("failing", lambda case: case.after in _BAD, lambda case: case.reason),
-    ("failing", lambda case: _outcome(case) == "failed", lambda _: "the agent says that it failed"),
+    (
+        "fixed_by_others",
+        lambda case: case.has_failed and case.measured is not None and case.measured.is_fixed,
+        lambda case: (
+            f"its agent did not fix it: {case.reason}" if case.reason else "its agent did not fix it"
+        ),
+    ),
+    (
+        "failing",
+        lambda case: case.has_failed,
+        lambda case: case.reason or "the agent says that it failed",
+    ),
     ("unverified", lambda case: case.record.after is None, lambda _: "the test was not run by anyone else"),
     ("set_aside", lambda case: bool(case.left_out and not case.merged), lambda case: case.left_out[0]),
+    ("flaky", lambda case: case.tip.outcome == "flaky", lambda case: f"on the branch: {case.tip.reason}"),
+    ("failing", lambda case: case.tip.is_failure, lambda case: f"on the branch: {case.tip.reason}"),
     ("implementation", lambda case: case.has_implementation, lambda case: _titles(case)),
     ("other", lambda case: bool(case.record.commits), lambda case: _titles(case)),
     ("skipped", lambda case: case.after == "skipped", lambda case: case.reason),
@@ -170,7 +205,7 @@ def _row(record: TaskRecord, where: _Whereabouts) -> Row:
     slug = record.task.slug
     result = record.claim.result if record.claim else None
     merged, accounts = where.merged(slug), tuple(where.accounts.get(slug, ()))
-    case = _Case(record, result, merged, accounts)
+    case = _Case(record, result, merged, accounts, where.measured.get(record.task.node_id))
     section, why = next((name, why(case)) for name, holds, why in _TABLE if holds(case))
     outcome = result.outcome if result else ""
     return Row(
@@ -182,11 +217,23 @@ def _row(record: TaskRecord, where: _Whereabouts) -> Row:
         accounts,
         outcome=outcome,
         notes=(*_notes(case), *map(_weakened, where.weakenings.get(slug, ()))),
+        measured=case.measured,
+        fixed_by=where.fixed_by.get(record.task.node_id, ""),
     )
+
+
+def _not_run(record: TaskRecord) -> str:
+    """Why launching stopped, or that the run was interrupted: then the step that was interrupted is named."""
+    return "the run was interrupted first" if record.stage or not record.message else record.message
 
 
 def _step(record: TaskRecord) -> str:
     return f"{record.stage}: {record.message}" if record.stage else record.message
+
+
+def _asked(record: TaskRecord) -> str:
+    words = {"permission": "it asks for permission", "input": "it asks a question"}
+    return ": ".join(filter(None, (words.get(record.asks, record.asks), record.question)))
 
 
 def _problem(case: _Case) -> str:
@@ -205,7 +252,7 @@ def _blocked(case: _Case) -> str:
 
 
 def _regressed(case: _Case) -> bool:
-    return case.before == "passed" and case.after in _NOT_PASSED and bool(case.record.commits)
+    return case.before == "passed" and case.after not in _NOT_BAD and bool(case.record.commits)
 
 
 def _dispute(case: _Case) -> str:
@@ -216,7 +263,7 @@ def _dispute(case: _Case) -> str:
     if named and not case.record.commits:
         return f"it names {len(named)} commits, and none came home"
     claimed = said(case.result.passed_after)
-    if claimed == "passed" and case.after in _NOT_PASSED:
+    if claimed == "passed" and case.after not in _NOT_BAD:
         return f"it says passed, the check says {case.after}: {case.reason}"
     if claimed == "failed" and case.after == "passed":
         return "it says failed, the check says passed"
@@ -239,6 +286,8 @@ def _notes(case: _Case) -> Iterable[str]:
         yield f"before its work: the agent says {claimed}, the check says {case.before}"
     if case.before == "flaky":
         yield "the test is flaky at the base commit"
+    if case.tip.outcome and case.tip.outcome != case.after:
+        yield f"on the branch: {case.tip.outcome}" + (f": {case.tip.reason}" if case.tip.reason else "")
     if case.merged:
         yield from (f"left out of the branch: {why}" for why in case.left_out)
 
@@ -248,7 +297,9 @@ def _weakened(one: Weakening) -> str:
     return f"{one.kind.replace('_', ' ')} in {one.file}::{one.test}{f': {change}' if change else ''}"
 
 
-def _added(records: Sequence[TaskRecord], integration: Integration | None) -> Iterable[Row]:
+def _added(
+    records: Sequence[TaskRecord], integration: Integration | None, where: _Whereabouts
+) -> Iterable[Row]:
     """Tests that agents added: those on the branch, or before there is one those that the checks saw."""
     if integration is not None:
         found: Iterable[Mapping[str, object]] = integration.added_tests
@@ -268,5 +319,12 @@ def _added(records: Sequence[TaskRecord], integration: Integration | None) -> It
             task = Task(node_id, "", str(one.get("file", "")) or node_id.partition("::")[0])
             notes = ("it cites no block of the tutorial",) if one.get("cites") is False else ()
             yield Row(
-                task, "added", f"added by {by}" if by else "added", added_by=by, outcome=outcome, notes=notes
+                task,
+                "added",
+                f"added by {by}" if by else "added",
+                added_by=by,
+                outcome=outcome,
+                notes=notes,
+                measured=where.measured.get(node_id),
+                fixed_by=where.fixed_by.get(node_id, ""),
             )

@@ -5,6 +5,7 @@ from typing import Literal, get_args
 from msgspec import Struct
 
 Name = Literal[
+    "needs_you",
     "implementation",
     "other",
     "blocked",
@@ -12,6 +13,7 @@ Name = Literal[
     "disputed",
     "flaky",
     "failing",
+    "fixed_by_others",
     "infrastructure",
     "malformed",
     "unverified",
@@ -27,16 +29,25 @@ NAMES: tuple[Name, ...] = get_args(Name)
 
 
 class Section(Struct, frozen=True):
-    """A heading and what it means. `is_finding` says that its rows are for a person to look at."""
+    """A heading and what it means. `is_finding` says that its rows are for a person to look at.
+
+    `one` is what a single row of it is called, where the heading has a plural.
+    """
 
     title: str
     about: str
     is_finding: bool = True
+    one: str = ""
 
 
 SECTIONS: dict[Name, Section] = {
+    "needs_you": Section(
+        "Needs you", "Its agent waits for a permission or an answer, and does nothing until then."
+    ),
     "implementation": Section(
-        "Implementation fixes", "The agent changed the code under test; ranked as on the branch."
+        "Implementation fixes",
+        "The agent changed the code under test; ranked as on the branch.",
+        one="implementation fix",
     ),
     "other": Section(
         "Tests and docs", "The agent changed tests, docs or the tutorial, and no implementation."
@@ -47,10 +58,17 @@ SECTIONS: dict[Name, Section] = {
         "Claim and check disagree", "The agent says one thing, running its commit shows another."
     ),
     "flaky": Section("Flaky", "The test passes now and then at the same commit."),
-    "failing": Section("Still failing", "The test fails, and the agent did not mend it."),
+    "failing": Section("Still failing", "The test fails, and no work of this run fixed it."),
+    "fixed_by_others": Section(
+        "Fixed by other work",
+        "Its agent did not fix the test, and it passes on the integrated branch.",
+        False,
+    ),
     "infrastructure": Section("Lost", "A step of ours failed, or the agent ended without a result."),
     "malformed": Section(
-        "Unreadable results", "The result is not what was agreed on; it is shown as it came."
+        "Unreadable results",
+        "The result is not what was agreed on; it is shown as it came.",
+        one="unreadable result",
     ),
     "unverified": Section("Not verified", "There is a result, and nothing that confirms it."),
     "set_aside": Section(
@@ -60,8 +78,12 @@ SECTIONS: dict[Name, Section] = {
         "Running", "An agent is at work on it, or its work is being brought home or verified.", False
     ),
     "queued": Section("Waiting", "No agent has been launched for it yet.", False),
-    "not_run": Section("Not run", "The run was interrupted first; resuming it takes these up again.", False),
+    "not_run": Section(
+        "Not run", "The run was interrupted or stopped; resuming it takes these up again.", False
+    ),
     "skipped": Section("Skipped", "The test skips itself.", False),
     "clean": Section("Clean", "The test passes, and the agent found nothing to change.", False),
-    "added": Section("Added tests", "Tests that agents added, as they are on the integrated branch."),
+    "added": Section(
+        "Added tests", "Tests that agents added, as they are on the integrated branch.", one="added test"
+    ),
 }

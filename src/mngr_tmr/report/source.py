@@ -20,7 +20,6 @@ from mngr_tmr.report.read import RunReader, is_alive
 from mngr_tmr.report.rows import Row
 from mngr_tmr.report.tabs import KitTab, Tab, base_tabs, find_tabs, marks_of
 from mngr_tmr.run.folder import RunFolder
-from mngr_view.chunks import encode
 from mngr_view.records import Index
 
 
@@ -28,7 +27,7 @@ class TmrSource:
     """One run as the page's records. Read when asked for, so that it is as it is now; safe between threads."""
 
     def __init__(self, folder: RunFolder) -> None:
-        self.folder = folder
+        self.folder, self._clean = folder, folder.redactor
         self._reader = RunReader(folder)
         self._lock = threading.Lock()
         self._tabs: dict[str, tuple[Tab, Row]] = {}
@@ -53,7 +52,7 @@ class TmrSource:
             self._tabs = {
                 tab.key: (tab, row) for row in contents.rows if row.record for tab in tabs[row.task.slug]
             }
-            run = make_run(contents, tabs, run_word(contents, self.folder))
+            run = self._clean.record(make_run(contents, tabs, run_word(contents, self.folder)))
             self._commits = {commit.chunk: commit.id for commit in run.commits}
             self._repo = spec.repo
             script = self._script_of(spec)
@@ -67,15 +66,15 @@ class TmrSource:
         kind, _, rest = key.partition("/")
         if kind == "commit":
             commit = self._commits.get(key)
-            return encode(read_patch(self._repo, commit)) if commit else None
+            return self._clean.json(read_patch(self._repo, commit)) if commit else None
         found = self._tab(f"detail/{rest.partition('/')[0]}")
         if found is None:
             return None
         detail, recordings = load_tab(*found)
         if kind == "detail":
-            return encode(detail)
+            return self._clean.json(detail)
         texts = {recording.cast.chunk: recording.tape.text for recording in recordings}
-        return encode(texts[key]) if key in texts else None
+        return self._clean.json(texts[key]) if key in texts else None
 
     def chunks(self) -> Iterator[tuple[str, bytes]]:
         """All details, recordings and differences of the index that was last made, one in memory at a time."""
@@ -84,13 +83,13 @@ class TmrSource:
         written: set[str] = set()
         for key, (tab, row) in tabs:
             detail, recordings = load_tab(tab, row)
-            yield key, encode(detail)
+            yield key, self._clean.json(detail)
             for recording in recordings:
                 if recording.cast.chunk not in written:
                     written.add(recording.cast.chunk)
-                    yield recording.cast.chunk, encode(recording.tape.text)
+                    yield recording.cast.chunk, self._clean.json(recording.tape.text)
         for key, commit in commits.items():
-            yield key, encode(read_patch(self._repo, commit))
+            yield key, self._clean.json(read_patch(self._repo, commit))
 
     def version(self) -> str:
         """Changes with the journal, which tells of everything, and with what is written after it."""

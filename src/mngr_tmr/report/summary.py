@@ -6,7 +6,9 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from mngr_tmr.engine.integration import IntegrationState
 from mngr_tmr.model.integration import Account, Fix, Gate, Weakening
+from mngr_tmr.model.measured import BranchCounts, MeasuredTest, count
 from mngr_tmr.model.result import Blocked, Change
 from mngr_tmr.report.causes import Cause, count_failures
 from mngr_tmr.report.contents import Contents, State
@@ -20,7 +22,10 @@ _RAW = 20_000
 
 
 class RowSummary(Struct, frozen=True, omit_defaults=True):
-    """One test. `claimed` is what its agent says of it at the end, `before` and `after` what we saw ourselves."""
+    """One test. `claimed` is what its agent says of it at the end, `before` and `after` what we saw ourselves.
+
+    `measured` is the test at the base, at its agent's commit and at the tip of the branch, with the reasons.
+    """
 
     test: str
     section: Name
@@ -47,10 +52,14 @@ class RowSummary(Struct, frozen=True, omit_defaults=True):
     usage: dict[str, Any] = {}
     notes: tuple[str, ...] = ()
     added_by: str = ""
+    measured: MeasuredTest | None = None
 
 
 class BranchSummary(Struct, frozen=True, omit_defaults=True):
-    """The integrated branch; `tip` equals the base when nothing was integrated."""
+    """The integrated branch; `tip` equals the base when nothing was integrated.
+
+    `counts` and `headline` are of all rows at the tip; they are left out where that was not measured.
+    """
 
     name: str
     tip: str
@@ -61,17 +70,22 @@ class BranchSummary(Struct, frozen=True, omit_defaults=True):
     conflicts: tuple[dict[str, Any], ...] = ()
     notes: tuple[str, ...] = ()
     pr_url: str = ""
+    headline: str = ""
+    counts: BranchCounts | None = None
 
 
 class Summary(Struct, frozen=True):
-    """The whole file. `counts` are rows by section, `failures` tests with a failure of any cause."""
+    """The whole file. `counts` are rows by section, `failures` the tests with a failure, each in one cause.
+
+    `exit_code` is None until the run is over, its integration included; `took_s` is how long it was at work.
+    """
 
     run: str
     repo: str
     base: str
     created_at: float
     state: State
-    exit_code: int
+    exit_code: int | None
     collected: int
     counts: dict[str, int]
     failures: int
@@ -81,6 +95,8 @@ class Summary(Struct, frozen=True):
     branch: BranchSummary | None = None
     usage: dict[str, float] = {}
     problems: tuple[str, ...] = ()
+    took_s: float = 0.0
+    integration: IntegrationState = IntegrationState()
     schema: int = SCHEMA
 
 
@@ -92,7 +108,7 @@ def make_summary(contents: Contents, folder: RunFolder) -> Summary:
         spec.base,
         spec.created_at,
         contents.state,
-        contents.exit_code,
+        contents.exit_code if contents.is_over else None,
         contents.collected,
         {str(name): count for name, count in contents.counts().items()},
         count_failures(contents.causes),
@@ -102,6 +118,8 @@ def make_summary(contents: Contents, folder: RunFolder) -> Summary:
         _branch(contents),
         contents.usage,
         contents.now.problems,
+        contents.now.took_s,
+        contents.now.stage,
     )
 
 
@@ -120,6 +138,7 @@ def _row(row: Row, folder: RunFolder) -> RowSummary:
             after=row.outcome,
             notes=row.notes,
             added_by=row.added_by,
+            measured=row.measured,
         )
     claim = record.claim
     return RowSummary(
@@ -147,6 +166,7 @@ def _row(row: Row, folder: RunFolder) -> RowSummary:
         artifacts=os.path.relpath(record.folder, folder.path) if record.folder else "",
         usage=record.usage,
         notes=row.notes,
+        measured=row.measured,
     )
 
 
@@ -164,4 +184,6 @@ def _branch(contents: Contents) -> BranchSummary | None:
         one.conflicts,
         one.notes,
         one.pr_url,
+        contents.headline,
+        count(one.measured) if one.measured else None,
     )

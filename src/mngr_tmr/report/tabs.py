@@ -7,8 +7,9 @@ from hashlib import sha256
 from msgspec import Struct
 
 from mngr_e2e.view.attempts import NAME, AttemptFolder, RunFolder
-from mngr_e2e.view.files import natural, plain, try_entries
+from mngr_e2e.view.files import natural, try_entries
 from mngr_e2e.view.runs import load_run
+from mngr_lib.safe_text import one_line
 from mngr_tmr.model.result import Claim
 from mngr_view.records import Attempt, AttemptKind, Status
 
@@ -123,7 +124,7 @@ def _tries(agent: AgentTab, described: dict[str, str]) -> Iterable[KitTab]:
             words = [name, described.get(name, "")]
             if len(loaded) > 1:
                 words.append(one.node_id.rpartition("::")[2] or one.names[0])
-            yield KitTab(one, plain(": ".join(filter(None, words)))[:_LABEL], agent)
+            yield KitTab(one, one_line(": ".join(filter(None, words)))[:_LABEL], agent)
 
 
 def _checks(agent: AgentTab) -> Iterable[KitTab]:
@@ -136,7 +137,7 @@ def _checks(agent: AgentTab) -> Iterable[KitTab]:
         loaded = list(load_run(run).attempts.values())
         for one in loaded:
             name = f": {one.node_id.rpartition('::')[2] or one.names[0]}" if len(loaded) > 1 else ""
-            yield KitTab(one, plain(_numbered("check", number) + name)[:_LABEL])
+            yield KitTab(one, one_line(_numbered("check", number) + name)[:_LABEL])
 
 
 def _numbered(label: str, number: int) -> str:
@@ -153,7 +154,9 @@ def _runs(root: str, names: tuple[str, ...], name: str) -> list[RunFolder]:
     """The kit's runs in a folder below `root`, unless a link is on the way to it."""
     path = os.path.join(root, *names)
     runs = [run for run in _folders(root, *names) if run[0] != "."][:_RUNS]
-    return [RunFolder(f"{name}/{plain(run)}", os.path.join(path, run)) for run in sorted(runs, key=natural)]
+    return [
+        RunFolder(f"{name}/{one_line(run)}", os.path.join(path, run)) for run in sorted(runs, key=natural)
+    ]
 
 
 def _folders(root: str, *names: str) -> list[str]:

@@ -7,6 +7,7 @@ from mngr_tmr.integrate.text import shown
 from mngr_tmr.model.record import TaskRecord
 from mngr_tmr.report.escalations import Raised
 from mngr_tmr.report.rows import Row, said, verdict
+from mngr_tmr.report.words import cost_of, tokens_of
 from mngr_tmr.run.progress import clock
 from mngr_view.records import Change, Fact, MergedAs, Recipe, Work, WorkCommit
 
@@ -16,8 +17,15 @@ _PATHS = 200
 def work_of(row: Row, raised: Sequence[Raised], recipes: Iterable[Recipe]) -> Work:
     """`matters` of the answer count from 0 in `raised`."""
     record, result = row.record, row.result
+    on_branch = row.measured.tip.outcome if row.measured else ""
     if record is None:
-        return Work(verdict=row.outcome, added_by=row.added_by, recipes=tuple(recipes), notes=row.notes)
+        return Work(
+            verdict=row.outcome,
+            added_by=row.added_by,
+            recipes=tuple(recipes),
+            notes=row.notes,
+            on_branch=on_branch,
+        )
     blocked = result.blocked if result else None
     return Work(
         outcome=row.outcome,
@@ -36,6 +44,7 @@ def work_of(row: Row, raised: Sequence[Raised], recipes: Iterable[Recipe]) -> Wo
         facts=tuple(_facts(record)),
         recipes=tuple(recipes),
         notes=row.notes,
+        on_branch=on_branch,
     )
 
 
@@ -73,10 +82,7 @@ def _facts(record: TaskRecord) -> Iterable[Fact]:
 
 def usage_facts(usage: dict[str, Any]) -> Iterable[Fact]:
     """Money and tokens, where they are known."""
-    cost = usage.get("cost_usd")
-    if isinstance(cost, int | float):
+    if (cost := cost_of(usage)) is not None:
         yield Fact("cost", f"${cost:.2f}")
-    names = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
-    tokens = sum(int(usage[name]) for name in names if isinstance(usage.get(name), int | float))
-    if tokens:
+    if tokens := tokens_of(usage):
         yield Fact("tokens", f"{tokens:,}")

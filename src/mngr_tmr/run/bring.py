@@ -1,13 +1,10 @@
 """Brings home what an agent leaves besides its commits: the outbox, the conversation, the recording."""
 
 import os
-import shutil
-
-import msgspec
+from contextlib import suppress
 
 import mngr
-from mngr_tmr.run.folder import write_file, write_json
-from mngr_tmr.run.redact import Redactor
+from mngr_tmr.run.writer import RunWriter
 
 OUTBOX = "outbox"
 _CONVERSATION, _RECORDING, _USAGE = "conversation.jsonl", "recording.cast", "usage.json"
@@ -17,52 +14,46 @@ _EMPTY = "its outbox is empty"
 
 
 def bring_files(
-    agent: mngr.Row | str, attempt: str, redactor: Redactor, manager: mngr.Manager, pulled: str = ""
+    agent: mngr.Row | str, attempt: str, writer: RunWriter, manager: mngr.Manager, pulled: str = ""
 ) -> tuple[str, ...]:
     """Everything but commits, into the folder of an attempt; what a reader must know about it.
 
     `pulled` is an outbox that someone brought already.
     """
-    if os.path.isdir(pulled):
-        shutil.copytree(pulled, os.path.join(attempt, OUTBOX), symlinks=True)
-        notes: tuple[str, ...] = ()
+    outbox = os.path.join(attempt, OUTBOX)
+    if os.path.isdir(pulled) and not os.path.islink(pulled):
+        notes = _told(writer.copy_in(pulled, outbox, _MOST))
     else:
-        notes = _outbox(agent, attempt, manager)
-    _records(agent, attempt, manager)
-    for name in (OUTBOX, _CONVERSATION, _RECORDING):
-        redactor.files(os.path.join(attempt, name))
+        notes = _outbox(agent, outbox, writer, manager)
+    _records(agent, attempt, writer, manager)
     return notes
 
 
-def _outbox(agent: mngr.Row | str, attempt: str, manager: mngr.Manager) -> tuple[str, ...]:
-    """Takes the outbox into a folder beside, then moves it in: a pull that broke off is begun anew."""
-    fresh = os.path.join(attempt, "outbox.new")
-    shutil.rmtree(fresh, ignore_errors=True)
-    os.makedirs(fresh)
-    brought = mngr.pull_outbox(agent, fresh, max_bytes=_MOST, manager=manager)
-    inner, outbox = os.path.join(fresh, brought.agent.name), os.path.join(attempt, OUTBOX)
-    shutil.rmtree(outbox, ignore_errors=True)
-    os.replace(inner if os.path.isdir(inner) else fresh, outbox)
-    shutil.rmtree(fresh, ignore_errors=True)
-    left_out = [note for note in brought.notes if note != _EMPTY]
-    more = f"{len(left_out) - _TOLD} more files were left out of its outbox"
-    return (*left_out[:_TOLD], *((more,) if len(left_out) > _TOLD else ()))
+def _outbox(agent: mngr.Row | str, outbox: str, writer: RunWriter, manager: mngr.Manager) -> tuple[str, ...]:
+    """The outbox, under a name of ours whatever the host calls its agent; a pull that broke off is begun anew."""
+    with writer.staging() as folder:
+        brought = mngr.pull_outbox(agent, folder, max_bytes=_MOST, manager=manager)
+        notes = writer.take_in(only_folder(folder), outbox)
+    return _told((*(note for note in brought.notes if note != _EMPTY), *notes))
 
 
-def _records(agent: mngr.Row | str, attempt: str, manager: mngr.Manager) -> None:
+def only_folder(staging: str) -> str:
+    """The folder in which something was brought, whatever it is called; the empty staging folder where nothing was."""
+    inner = sorted(entry.path for entry in os.scandir(staging) if entry.is_dir(follow_symlinks=False))
+    return inner[0] if inner else staging
+
+
+def _told(notes: tuple[str, ...]) -> tuple[str, ...]:
+    more = f"{len(notes) - _TOLD} more files were left out of its outbox"
+    return (*notes[:_TOLD], *((more,) if len(notes) > _TOLD else ()))
+
+
+def _records(agent: mngr.Row | str, attempt: str, writer: RunWriter, manager: mngr.Manager) -> None:
     """Conversation, recording and cost, where the agent has them: none is worth losing a result for."""
-    try:
-        spent = mngr.usage(agent, manager=manager).total
-        write_json(os.path.join(attempt, _USAGE), spent)
-    except mngr.MngrError:
-        pass
-    try:
+    with suppress(mngr.MngrError):
+        writer.write_json(os.path.join(attempt, _USAGE), mngr.usage(agent, manager=manager).total)
+    with suppress(mngr.MngrError):
         turns = mngr.transcript(agent, manager=manager)
-        lines = b"".join(msgspec.json.encode(turn) + b"\n" for turn in turns)
-        write_file(os.path.join(attempt, _CONVERSATION), lines)
-    except mngr.MngrError:
-        pass
-    try:
-        write_file(os.path.join(attempt, _RECORDING), mngr.cast(agent, manager=manager))
-    except mngr.MngrError:
-        pass
+        writer.write_lines(os.path.join(attempt, _CONVERSATION), turns)
+    with suppress(mngr.MngrError):
+        writer.write_cast(os.path.join(attempt, _RECORDING), mngr.cast(agent, manager=manager))

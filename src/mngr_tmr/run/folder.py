@@ -1,22 +1,28 @@
-"""The folder of a run: what is where, and how it is written so that a crash leaves no half of anything."""
+"""The folder of a run: what is where in it, and finding it."""
 
 import os
+from collections.abc import Mapping
+from contextlib import suppress
 from difflib import get_close_matches
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 
 import mngr
 from mngr_tmr.model.run import RunSpec
+from mngr_tmr.run.redact import NOTHING_TO_HIDE, Redactor, joined_values, make_redactor
+from mngr_tmr.run.writer import RunWriter, write_new
 
 T = TypeVar("T")
 
 
 class RunFolder:
-    """`<repository>/.mngr/tmr/<run>/`, or a folder that was chosen."""
+    """`<repository>/.mngr/tmr/<run>/`, or a folder that was chosen. Only `writer` writes into it."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, redactor: Redactor = NOTHING_TO_HIDE) -> None:
         self.path = os.path.abspath(path)
+        self.redactor = redactor
+        self.writer = RunWriter(self.path, redactor)
         self.spec = os.path.join(self.path, "run.json")
         self.journal = os.path.join(self.path, "journal.jsonl")
         self.base = os.path.join(self.path, "base.json")
@@ -33,6 +39,14 @@ class RunFolder:
     def file(self, task: str, attempt: int, name: str) -> str:
         return os.path.join(self.attempt(task, attempt), name)
 
+    def hiding(self, *environments: Mapping[str, str]) -> "RunFolder":
+        """The same folder, whose writer leaves out the values of these variables too."""
+        values = joined_values(self.redactor.values, *environments)
+        if values == self.redactor.values:
+            return self
+        spec = read_spec(self)
+        return RunFolder(self.path, make_redactor(values, spec.repo, spec.base))
+
 
 def runs_folder(repo: str, out: str = "") -> str:
     return os.path.abspath(out) if out else os.path.join(repo, ".mngr", "tmr")
@@ -44,12 +58,12 @@ def make_folder(runs: str, spec: RunSpec) -> RunFolder:
     os.makedirs(runs, exist_ok=True)
     _ignore(runs)
     try:
-        os.mkdir(folder.path, 0o755)
+        os.mkdir(folder.path, 0o700)
     except FileExistsError:
         raise mngr.RefusedError(
             f'there is a run "{spec.id}" already', hint=f"mngr tmr resume {spec.id}, or another --name"
         ) from None
-    write_json(folder.spec, spec)
+    folder.writer.write_json(folder.spec, spec)
     return folder
 
 
@@ -92,26 +106,9 @@ def read_json(path: str, kind: type[T]) -> T:
         raise mngr.MngrError(f"{path} cannot be read: {error}", hint="was it edited by hand?") from None
 
 
-def write_json(path: str, record: Any) -> None:
-    write_file(path, msgspec.json.format(msgspec.json.encode(record), indent=2) + b"\n")
-
-
-def write_file(path: str, data: bytes) -> None:
-    """Replaces a file in one step; after a crash it is the old one or the new one, whole."""
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(f"{path}.new", "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(f"{path}.new", path)
-
-
 def _ignore(runs: str) -> None:
     """Keeps git away from runs inside a repository; a folder that someone chose is theirs."""
     if not runs.endswith(os.path.join(".mngr", "tmr")):
         return
-    try:
-        with open(os.path.join(runs, ".gitignore"), "x") as file:
-            file.write("*\n")
-    except FileExistsError:
-        pass
+    with suppress(FileExistsError):
+        write_new(os.path.join(runs, ".gitignore"), b"*\n")

@@ -3,7 +3,7 @@
 import queue
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import mngr
@@ -24,12 +24,19 @@ class RealHands:
     """Every step has a thread of its own, so that one that hangs holds up nothing but its own task."""
 
     def __init__(
-        self, steps: dict[str, Step], look: LookAround, rang: Rang, *, poll_s: float, floor: float
+        self,
+        steps: dict[str, Step],
+        look: LookAround,
+        rang: Rang,
+        *,
+        poll_s: float,
+        clock: RunClock | None = None,
     ) -> None:
         self._steps, self._look, self._rang, self._poll_s = steps, look, rang, poll_s
-        self._clock = RunClock(floor)
+        self._clock = clock or RunClock()
         self._news: queue.SimpleQueue[Entry | Look] = queue.SimpleQueue()
         self._over = threading.Event()
+        self._threads: dict[tuple[str, str], threading.Thread] = {}
         threading.Thread(target=self._watch, name="tmr-watch", daemon=True).start()
 
     def now(self) -> float:
@@ -37,7 +44,13 @@ class RealHands:
 
     def begin(self, intention: Entry) -> None:
         name = f"tmr-{intention.step}-{intention.task}"
-        threading.Thread(target=self._carry_out, args=(intention,), name=name, daemon=True).start()
+        thread = threading.Thread(target=self._carry_out, args=(intention,), name=name, daemon=True)
+        self._threads[intention.step, intention.task] = thread
+        thread.start()
+
+    def threads(self, steps: Iterable[tuple[str, str]]) -> list[threading.Thread]:
+        """The threads of these steps, each a step and its task."""
+        return [self._threads[step] for step in steps if step in self._threads]
 
     def news(self, timeout_s: float) -> Sequence[Entry | Look]:
         try:
@@ -61,21 +74,34 @@ class RealHands:
         try:
             data = self._steps[step](intention)
         except Exception as error:
-            self._news.put(Entry(self.now(), step, "failed", task, attempt, _words(error)))
+            self._news.put(Entry(self.now(), step, "failed", task, attempt, error_text(error)))
         else:
             self._news.put(Entry(self.now(), step, "done", task, attempt, data=data))
 
     def _watch(self) -> None:
-        """Looks again and again; what cannot be seen is no evidence, so an error is a partial look."""
+        """Looks again and again, whatever a look raises; a problem is told when it is a new one."""
+        problem = ""
         while not self._over.is_set():
-            at, started = self.now(), time.monotonic()
-            try:
-                self._news.put(self._look(at))
-            except mngr.MngrError:
-                self._news.put(Look(at, {}, is_whole=False))
+            started = time.monotonic()
+            look = self._try_look(self.now())
+            if look.problem and look.problem != problem:
+                words = f"looking at the agents failed: {look.problem}"
+                self._news.put(Entry(look.at, "run", "noted", message=words))
+            problem = look.problem
+            self._news.put(look)
             took_s = time.monotonic() - started
             self._over.wait(min(max(_REST_S, _REST_SHARE * took_s), _STORM_S))
-            self._listen(until=started + self._poll_s)
+            try:
+                self._listen(until=started + self._poll_s)
+            except Exception:  # without its bell it looks as often as without a ring
+                self._over.wait(self._poll_s)
+
+    def _try_look(self, at: float) -> Look:
+        """A look, or one that shows nothing: what cannot be seen is no evidence."""
+        try:
+            return self._look(at)
+        except Exception as error:
+            return Look(at, {}, is_whole=False, problem=error_text(error))
 
     def _listen(self, until: float) -> None:
         """Waits for the bell, or until it is time to look anyway."""
@@ -84,7 +110,7 @@ class RealHands:
                 return
 
 
-def _words(error: Exception) -> str:
+def error_text(error: Exception) -> str:
     """What a person reads in the row: our own errors as they are, others with their kind."""
     if isinstance(error, mngr.MngrError):
         hint = f" ({error.hint})" if error.hint else ""

@@ -2,9 +2,12 @@
 
 import hashlib
 import time
+from collections.abc import Container, Iterable, Mapping
 
 import mngr
+from mngr_lib.safe_text import one_line
 from mngr_tmr.engine.sight import Look, Mood, Seen
+from mngr_tmr.run.hands import error_text
 
 RUN, TASK, ATTEMPT = "tmr.run", "tmr.task", "tmr.attempt"
 
@@ -14,24 +17,70 @@ _ASKS = {
     "input": "it asks a question, and nobody answers",
 }
 
+_QUESTION_EVERY_S = 5.0
+_QUESTION_LINES, _QUESTION_MAX = 4, 300
+_RULE = "───"
+_BULLETS = ("●", "•", "⏺")
+_FRAMES = " \t>\u276f─━│┃╭╮╰╯┌┐└┘├┤╌╎" + "".join(_BULLETS)
+
+
+_REFUSALS = {
+    "authentication": "authentication failed",
+    "billing": "billing",
+    "permission": "permission denied",
+    "model": "model not found",
+}
+
 
 class LookAround:
-    """Lists the run's agents; a busy one's screen is read now and then, to tell work from a standstill."""
+    """Lists the run's agents; a busy one's screen is read now and then, to tell work from a standstill.
 
-    def __init__(self, run: str, manager: mngr.Manager, *, screen_every_s: float) -> None:
-        self._filter = mngr.Filter(labels=(f"{RUN}={run}",))
+    `addresses` are those of the agents that were launched, by the names we gave them: names and labels in a row are
+    the host's word, and a row whose record cannot be read has none.
+    """
+
+    def __init__(self, addresses: Mapping[str, str], manager: mngr.Manager, *, screen_every_s: float) -> None:
+        self._addresses = addresses
         self._manager, self._screen_every_s = manager, screen_every_s
         self._screens: dict[str, tuple[float, str]] = {}
+        self._questions: dict[str, tuple[float, str]] = {}
 
     def __call__(self, at: float) -> Look:
-        listing = mngr.list_agents(self._filter, manager=self._manager)
-        is_whole = all(host.state != "UNREACHABLE" for host in listing.hosts)
-        return Look(at, {agent.name: self._seen(agent) for agent in listing.agents}, is_whole)
+        names = {address: name for name, address in list(self._addresses.items())}
+        listings, problem = list_safely(self._manager)
+        found = find_known(listings, names)
+        seen = {names[address]: self._seen(agent) for address, agent in found.items()}
+        return Look(at, seen, not problem and all(map(is_complete, listings)), problem)
 
     def _seen(self, agent: mngr.Agent) -> Seen:
         mood = _MOODS.get(agent.state, "unknown")
         activity = self._activity(agent) if mood == "working" else ""
-        return Seen(agent.name, mood, agent.result, how(agent), activity)
+        asks = agent.waiting_reason if mood == "waiting" and agent.waiting_reason in _ASKS else None
+        question = self._question(agent) if asks else ""
+        error, kind = final_error(agent)
+        return Seen(
+            agent.name,
+            mood,
+            agent.result,
+            how(agent),
+            activity,
+            asks=str(asks or ""),
+            question=question,
+            error=error,
+            error_kind=kind,
+        )
+
+    def _question(self, agent: mngr.Agent) -> str:
+        """What the screen of an agent that waits for a person says, looked at every few seconds."""
+        looked_at, known = self._questions.get(agent.id, (-_QUESTION_EVERY_S, ""))
+        if time.monotonic() - looked_at < _QUESTION_EVERY_S:
+            return known
+        try:
+            known = question_on(mngr.capture(agent, manager=self._manager))
+        except Exception:
+            return known
+        self._questions[agent.id] = (time.monotonic(), known)
+        return known
 
     def _activity(self, agent: mngr.Agent) -> str:
         looked_at, known = self._screens.get(agent.id, (0.0, ""))
@@ -39,16 +88,78 @@ class LookAround:
             return known
         try:
             screen = mngr.capture(agent, manager=self._manager)
-        except mngr.MngrError:
+        except Exception:
             return known
         digest = hashlib.sha256(screen.encode(errors="replace")).hexdigest()[:16]
         self._screens[agent.id] = (time.monotonic(), digest)
         return digest
 
 
+def question_on(screen: str) -> str:
+    """The question at the end of a screen, in one line: up to four lines that end with the last question mark.
+
+    Without a question mark it is the last lines. A ruled line, or one with a bullet, is where a question begins.
+    """
+    lines = [one_line(line).strip() for line in screen.splitlines()]
+    ends = [number for number, line in enumerate(lines, 1) if line.rstrip(_FRAMES).endswith("?")]
+    found: list[str] = []
+    for line in reversed(lines[: ends[-1] if ends else len(lines)]):
+        words = line.strip(_FRAMES)
+        if len(found) == _QUESTION_LINES or (found and line.startswith(_RULE)):
+            break
+        found += [words] if words else []
+        if words and line.startswith(_BULLETS):
+            break
+    return " ".join(reversed(found))[-_QUESTION_MAX:]
+
+
+def launched_as(agent: mngr.Agent) -> dict[str, str]:
+    """What the journal keeps of an agent's launch, so that it is found again: its id and its host."""
+    return {"id": agent.id, "host": f"{agent.host.name}.{agent.host.provider}"}
+
+
+def find_known(listings: Iterable[mngr.Listing], addresses: Container[str | None]) -> dict[str, mngr.Agent]:
+    """The listed agents that these addresses name, by address; one of an older run is an id alone."""
+    found = {}
+    for agent in (agent for listing in listings for agent in listing.agents):
+        address = f"{agent.id}@{agent.host.name}.{agent.host.provider}"
+        for known in (address, agent.id):
+            if known in addresses:
+                found[known] = agent
+    return found
+
+
+def list_safely(manager: mngr.Manager) -> tuple[list[mngr.Listing], str]:
+    """All agents. Where that fails, those of each provider that can be listed, and why not all of them."""
+    try:
+        return [mngr.list_agents(manager=manager)], ""
+    except Exception as error:
+        listings, problem = [], error_text(error)
+    for provider in manager.used_providers():
+        try:
+            listings.append(mngr.list_agents(mngr.Filter(provider=provider), manager=manager))
+        except Exception as error:
+            problem = error_text(error)
+    return listings, problem
+
+
+def is_complete(listing: mngr.Listing, providers: Container[str] | None = None) -> bool:
+    """Whether every host answered, or every host of these providers."""
+    asked = [host for host in listing.hosts if providers is None or host.provider in providers]
+    return all(host.state != "UNREACHABLE" for host in asked)
+
+
 def agents_of(run: str, manager: mngr.Manager) -> tuple[mngr.Agent, ...]:
     """Every agent of a run that is still there, running or not."""
     return mngr.list_agents(mngr.Filter(labels=(f"{RUN}={run}",)), manager=manager).agents
+
+
+def final_error(agent: mngr.Agent) -> tuple[str, str]:
+    """The error of the model that ended its last turn, and the error's kind; empty when trying again may help."""
+    error = agent.model_error
+    if error is None or not error.is_final:
+        return "", ""
+    return f"{_REFUSALS[error.kind]}: {error.message}", error.kind
 
 
 def how(agent: mngr.Agent) -> str:

@@ -17,12 +17,12 @@ from mngr_tmr.git import Repository
 from mngr_tmr.model.entry import Entry, Kind, Step
 from mngr_tmr.model.result import Claim
 from mngr_tmr.model.run import RunSpec
-from mngr_tmr.model.task import Task
+from mngr_tmr.model.task import Task, agent_of
 from mngr_tmr.prompts.render import render_prompt
 from mngr_tmr.run.bring import bring_files
-from mngr_tmr.run.folder import RunFolder, make_folder, write_file, write_json
+from mngr_tmr.run.folder import RunFolder, make_folder
 from mngr_tmr.run.look import how
-from mngr_tmr.run.redact import Redactor, make_redactor
+from mngr_tmr.run.redact import refuse_test_ids
 from mngr_tmr.run.steps import Pulled, needs_verdict, read_attempt_claim, refuse_leaks
 
 _ATTEMPT = 1
@@ -81,13 +81,15 @@ def make_piped_run(
 
     Its journal says what the verbs of the pipe did; stopping and verifying is left to whoever goes on with the run.
     """
-    folder, spec = make_folder(runs, arrivals.spec), arrivals.spec
+    spec = arrivals.spec
+    folder = make_folder(runs, spec).hiding(env)
+    refuse_test_ids(spec, folder.redactor)
     notes = [Entry(time.time(), "run", "noted", message=problem) for problem in arrivals.problems]
-    bring = _Bring(folder, spec, results, manager, make_redactor(env, spec.repo, spec.base))
+    bring = _Bring(folder, spec, results, manager)
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         lives = pool.map(lambda line: _life(line, bring), arrivals.lines)
         entries = sorted((*notes, *(entry for life in lives for entry in life)), key=lambda one: one.at)
-    journal = Journal(folder.journal)
+    journal = Journal(folder.journal, clean=folder.redactor.record)
     try:
         journal.append(*entries)
     finally:
@@ -134,15 +136,16 @@ class _Bring(Struct, frozen=True):
     spec: RunSpec
     results: str
     manager: mngr.Manager
-    redactor: Redactor
 
     def files(self, task: Task, agent: mngr.Agent) -> Claim | None:
         """The prompt, the outbox as it was pulled, the records; the answer is the result."""
         attempt = self.folder.attempt(task.slug, _ATTEMPT)
-        write_file(os.path.join(attempt, "prompt.md"), render_prompt(self.spec, task).encode())
-        pulled = os.path.join(self.results, agent.name)
+        writer = self.folder.writer
+        writer.write(os.path.join(attempt, "prompt.md"), render_prompt(self.spec, task).encode())
+        # Under the name that the agent was created with: the one it has now comes from its host.
+        pulled = os.path.join(self.results, agent_of(self.spec.id, task.slug))
         try:
-            bring_files(agent.id, attempt, self.redactor, self.manager, pulled)
+            bring_files(agent.id, attempt, writer, self.manager, pulled)
         except mngr.NotFoundError:
             pass
         return read_attempt_claim(self.folder, task, _ATTEMPT)
@@ -157,8 +160,8 @@ class _Bring(Struct, frozen=True):
             if not commit:
                 raise
             pulled, is_there = Pulled(agent.branch, commit, ("its agent is gone",)), False
-        refuse_leaks(self.spec, pulled, self.redactor)
-        write_json(self.folder.file(task.slug, _ATTEMPT, "pulled.json"), pulled)
+        refuse_leaks(self.spec, pulled, self.folder.redactor)
+        self.folder.writer.write_json(self.folder.file(task.slug, _ATTEMPT, "pulled.json"), pulled)
         return pulled, is_there
 
 

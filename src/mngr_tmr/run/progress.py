@@ -1,15 +1,16 @@
 """A run on the terminal: one line that is kept up to date, plain lines where there is no terminal, JSON on request."""
 
 import os
+import shlex
 import sys
 import time
 from collections import Counter
 from typing import TextIO
 
-import msgspec
-
-from mngr_tmr.engine.state import HOLDS_SLOT, Phase, RunState, TaskState
+from mngr_lib.safe_text import one_line, raw
+from mngr_tmr.engine.state import HOLDS_SLOT, LAUNCHING_STOPPED, Phase, RunState, TaskState
 from mngr_tmr.model.entry import Entry
+from mngr_tmr.run.redact import NOTHING_TO_HIDE, Redactor
 
 _REDRAW_S = 0.2
 _PLAIN_EVERY_S = 30.0
@@ -29,9 +30,11 @@ _WORDS = {
 class Progress:
     """Told of every entry; says it to a person, or as JSON lines to a program."""
 
-    def __init__(self, form: str = "human", out: TextIO | None = None) -> None:
+    def __init__(
+        self, form: str = "human", out: TextIO | None = None, redactor: Redactor = NOTHING_TO_HIDE
+    ) -> None:
         self._out = out or sys.stderr
-        self.form = form
+        self.form, self._redactor = form, redactor
         self._live = form == "human" and self._out.isatty()
         self._started = time.monotonic()
         self._drawn_at = self._told_at = -1e9
@@ -39,7 +42,7 @@ class Progress:
     def __call__(self, run: RunState, entries: tuple[Entry, ...]) -> None:
         if self.form == "jsonl":
             for entry in entries:
-                self._write(msgspec.json.encode(entry).decode() + "\n")
+                self._write(self._redactor.json(entry).decode() + "\n")
             return
         for entry in entries:
             if line := told(run, entry):
@@ -48,27 +51,34 @@ class Progress:
 
     def say(self, line: str) -> None:
         """A line that stays, above the one that is kept up to date; never among JSON."""
+        line = self._redactor.text(line)
         if self.form == "jsonl":
-            print(line, file=sys.stderr, flush=True)
+            print(one_line(line), file=sys.stderr, flush=True)
             return
-        self._write(("\r\x1b[K" if self._live else "") + line + "\n")
+        self._clear()
+        self._write(one_line(line) + "\n")
         self._drawn_at = -1e9
 
     def close(self) -> None:
-        if self._live:
-            self._write("\r\x1b[K")
+        self._clear()
 
     def _draw(self, run: RunState) -> None:
         now = time.monotonic()
         if self._live and now - self._drawn_at >= _REDRAW_S:
             self._drawn_at = now
-            self._write(f"\r\x1b[K{clock(self._elapsed())} {summary(run)}"[: _columns(self._out)])
+            self._clear()
+            self._write(one_line(f"{clock(self._elapsed())} {summary(run)}")[: _columns(self._out)])
         elif not self._live and now - self._told_at >= _PLAIN_EVERY_S:
             self._told_at = now
             self._write(f"{clock(self._elapsed())} {summary(run)}\n")
 
     def _elapsed(self) -> float:
         return time.monotonic() - self._started
+
+    def _clear(self) -> None:
+        """Removes the line that is kept up to date."""
+        if self._live:
+            raw(self._out).write("\r\x1b[K")
 
     def _write(self, text: str) -> None:
         self._out.write(text)
@@ -77,14 +87,20 @@ class Progress:
 
 def summary(run: RunState) -> str:
     """Counts by state, slots, what is slowest."""
-    counts = Counter(_WORDS[task.phase] for task in run.tasks.values())
+    counts = Counter(map(_word, run.tasks.values()))
     failed = sum(task.has_failed for task in run.tasks.values())
     parts = [f"{counts.pop('ended', 0)}/{len(run.tasks)} ended" + (f" ({failed} failed)" if failed else "")]
     parts += [f"{count} {word}" for word, count in counts.items()]
+    if run.integration.progress == "running":
+        return " · ".join([*parts, f"integrating: {run.integration.step}"])
     parts.append(f"slots {run.used_slots}/{run.knobs.slots}")
     if slow := slowest(run):
-        parts.append(f"slowest {run.names[slow.slug]} {clock(run.last_at - slow.launched_at)}")
+        parts.append(f"slowest {run.names[slow.slug]} {clock(run.counted_s(slow.launched_at, run.last_at))}")
     return " · ".join(parts)
+
+
+def _word(task: TaskState) -> str:
+    return "needs you" if task.asks else "silent" if task.silent_since else _WORDS[task.phase]
 
 
 def slowest(run: RunState) -> TaskState | None:
@@ -96,16 +112,36 @@ def slowest(run: RunState) -> TaskState | None:
 
 def told(run: RunState, entry: Entry) -> str:
     """The words for an entry that a person wants to see; most are only for the journal."""
+    if entry.step == "integrate":
+        return _integrating(entry)
+    if entry.step == "run" and entry.message == "paused":
+        return f"run: stood still for {clock(entry.at - entry.data['since'])}; agents get that time back"
+    if entry.message == LAUNCHING_STOPPED and not entry.task:
+        return f"nothing more is launched: {entry.data.get('reason', '')}"
     if not entry.task:
         return f"{entry.step}: {entry.message}" if entry.message and entry.step != "base" else ""
     name, task = run.names[entry.task], run.tasks[entry.task]
+    if entry.data.get("asks"):
+        answer = answer_command(task.agent, task.asks)
+        return f"{name} needs you: {entry.message} (answer: {answer}; see it: mngr connect {task.agent})"
     if entry.kind == "failed":
         return f"{name}: {entry.step} failed: {entry.message}"
     if entry.step == "verify" and entry.kind == "done":
-        return f"{name}: verified, {entry.data.get('verdict', '')}"
+        verdicts = entry.data.get("verdicts") or {entry.task: entry.data.get("verdict", "")}
+        return "; ".join(f"{run.names[slug]}: verified, {verdict}" for slug, verdict in verdicts.items())
     if entry.step == "stop" and entry.kind == "done" and task.phase == Phase.ENDED and not task.has_failed:
         return f"{name}: done, nothing to verify"
     return ""
+
+
+def answer_command(agent: str, asks: str) -> str:
+    """The command that answers what an agent waits for."""
+    return f"mngr message {shlex.quote(agent)} -m {'yes' if asks == 'permission' else 'TEXT'}"
+
+
+def _integrating(entry: Entry) -> str:
+    words = {"intended": "integrating", "noted": "integrating", "failed": "integration failed"}
+    return ": ".join(filter(None, (words.get(entry.kind, ""), entry.message)))
 
 
 def clock(seconds: float) -> str:

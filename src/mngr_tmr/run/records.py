@@ -11,7 +11,7 @@ import mngr
 from mngr_tmr.engine.journal import read_journal
 from mngr_tmr.engine.state import Phase, RunState, TaskState, fold
 from mngr_tmr.model.entry import Entry
-from mngr_tmr.model.record import Commit, End, Span, TaskRecord
+from mngr_tmr.model.record import Commit, End, Span, StageSpan, TaskRecord
 from mngr_tmr.model.result import Claim
 from mngr_tmr.model.run import RunSpec
 from mngr_tmr.model.task import Task
@@ -51,6 +51,19 @@ class Records:
         self._base = read_base(folder) if base is None else base
         self._spans = spans(self.spec, self.entries)
 
+    def stage_spans(self, until: float) -> tuple[StageSpan, ...]:
+        """The steps of every integration of the run, in order; one that is not over lasts until then.
+
+        The end of a step in which the process was killed is not known, and it is left out.
+        """
+        marks = [entry for entry in self.entries if entry.step == "integrate"]
+        marks.append(Entry(until, "integrate", "done"))
+        return tuple(
+            StageSpan(entry.message or "preparing", entry.at, later.at)
+            for entry, later in pairwise(marks)
+            if entry.kind in ("intended", "noted") and later.kind != "intended" and later.at > entry.at
+        )
+
     def tasks(self) -> tuple[TaskRecord, ...]:
         return tuple(self.record(task) for task in self.spec.tasks)
 
@@ -67,11 +80,11 @@ class Records:
             commits = self._commits(pulled.commit, claim)
         return TaskRecord(
             task,
-            _end(state),
+            _end(state, self.state.stopped_why),
             state.attempt,
             state.agent,
             state.stage,
-            state.message,
+            state.message if state.phase != Phase.QUEUED else self.state.stopped_why,
             claim,
             before,
             after,
@@ -80,9 +93,19 @@ class Records:
             commits,
             self.folder.attempt(task.slug, state.attempt),
             self._spans.get(task.slug, ()),
-            _usage(self.folder.file(task.slug, state.attempt, "usage.json")),
+            self._usage(task.slug, state.attempt),
             (*state.notes, *pulled.notes),
+            state.asks,
+            state.question,
         )
+
+    def _usage(self, slug: str, attempts: int) -> dict[str, Any]:
+        """What all attempts of a task used: numbers are added up, of other words the last attempt's stay."""
+        found: dict[str, Any] = {}
+        for attempt in range(1, attempts + 1):
+            used = _read_usage(self.folder.file(slug, attempt, "usage.json"))
+            found |= {name: _added(found.get(name), value) for name, value in used.items()}
+        return found
 
     def _commits(self, tip: str, claim: Claim | None) -> tuple[Commit, ...]:
         """A commit that is gone from the repository since leaves its row without commits."""
@@ -102,9 +125,9 @@ def spans(spec: RunSpec, entries: Sequence[Entry]) -> dict[str, tuple[Span, ...]
     """Every task's life as stretches of time, all attempts in one line."""
     run, marks = RunState(spec), {task.slug: [(spec.created_at, Phase.QUEUED)] for task in spec.tasks}
     for entry in entries:
-        run.apply(entry)
-        if entry.task and run.tasks[entry.task].phase != marks[entry.task][-1][1]:
-            marks[entry.task].append((entry.at, run.tasks[entry.task].phase))
+        for task in run.apply(entry):
+            if run.tasks[task].phase != marks[task][-1][1]:
+                marks[task].append((entry.at, run.tasks[task].phase))
     return {slug: tuple(_stretches(found, run.last_at)) for slug, found in marks.items()}
 
 
@@ -114,9 +137,9 @@ def _stretches(marks: Sequence[tuple[float, Phase]], last_at: float) -> Iterable
             yield Span(_SPANS[phase], start, end)  # type: ignore[arg-type]
 
 
-def _end(state: TaskState) -> End:
+def _end(state: TaskState, stopped_why: str) -> End:
     if state.phase == Phase.QUEUED:
-        return "queued"
+        return "not_run" if stopped_why else "queued"
     if state.phase != Phase.ENDED:
         return "running"
     if state.was_interrupted:
@@ -131,7 +154,12 @@ def _read(path: str, kind: Any) -> Any:
         return None
 
 
-def _usage(path: str) -> dict[str, Any]:
+def _added(before: Any, value: Any) -> Any:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return before + value if is_number and isinstance(before, int | float) else value
+
+
+def _read_usage(path: str) -> dict[str, Any]:
     try:
         with open(path, "rb") as file:
             return json.decode(file.read(), type=dict[str, Any])

@@ -1,81 +1,115 @@
-"""Values of variables that agents were given are taken out of everything that comes home of them.
+"""Values of variables that agents were given are taken out of everything that is written about a run.
 
-Agents' words are not ours: one that prints its token has it in its result, its conversation, its recording. What the
-agent's own host holds is left alone. A value that is changed on the way (encoded, wrapped by a full-screen program)
-is not recognised.
+What an agent writes is not ours: one that prints its token has it in its result, its conversation, its recording, in
+the name of a file or a branch. How a value is recognised is in `matching`; what the agent's own host holds is left
+alone.
 """
 
-import json
-import mmap
+import bz2
+import codecs
+import gzip
+import io
+import lzma
 import os
 import re
+import traceback
+import zipfile
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TypeVar
+from contextlib import contextmanager, suppress
+from typing import Any, BinaryIO, TypeVar
 
 import msgspec
 
+import mngr
 from mngr_tmr.git import Repository
+from mngr_tmr.model.run import RunSpec
+from mngr_tmr.run.matching import REACH, SHORTEST, Matcher
 
 T = TypeVar("T")
 
-_SHORTEST = 8
-_CAST_LIMIT = 256 << 20
-_BLOB_LIMIT = 256 << 20
-_AT_ONCE = 50
+_WINDOW = 4 << 20
+_OBJECT_LIMIT = 256 << 20
+_UNPACKED_LIMIT = 256 << 20
+_BATCH_BYTES = 32 << 20
+_BATCH = 5_000
+_ODD = re.compile(r"[^\w.-]")
+_OPENERS: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
+_ZIP = (b"PK\x03\x04", b"PK\x05\x06")
+_MAGIC = 8
+_DAMAGE = (
+    OSError,
+    EOFError,
+    ValueError,
+    RuntimeError,
+    NotImplementedError,
+    zipfile.BadZipFile,
+    lzma.LZMAError,
+)
 
 
 class Redactor:
-    """Knows values by the names of their variables; puts `[hidden NAME]` in their place."""
+    """Knows values by the names of their variables; puts `[hidden NAME]` in their place.
 
-    def __init__(self, values: Mapping[str, str]) -> None:
-        spellings = {spelt: name for name, value in values.items() for spelt in _spellings(value)}
-        longest_first = sorted(spellings, key=len, reverse=True)
-        self._marks = {spelt: f"[hidden {name}]" for spelt, name in spellings.items()}
-        self._bytes = {spelt.encode(errors="surrogateescape"): name for spelt, name in spellings.items()}
-        self._text = re.compile("|".join(map(re.escape, longest_first)))
-        self._data = re.compile(
-            b"|".join(re.escape(spelt.encode(errors="surrogateescape")) for spelt in longest_first)
-        )
+    `public` are variables whose values are no secrets; it knows that it was asked about them.
+    """
+
+    def __init__(self, values: Mapping[str, str], public: Mapping[str, str] | None = None) -> None:
+        self.values = {**(public or {}), **values}
+        self._matcher = Matcher(values)
 
     @property
     def knows_nothing(self) -> bool:
-        return not self._marks
+        return self._matcher.knows_nothing
 
     def text(self, text: str) -> str:
-        return text if self.knows_nothing else self._text.sub(lambda found: self._marks[found[0]], text)
+        """The text without the values."""
+        done, parts = 0, []
+        for start, end, name in self._matcher.find(text):
+            parts += [text[done:start], mark(name)]
+            done = end
+        return "".join((*parts, text[done:])) if parts else text
 
     def data(self, data: bytes) -> bytes:
-        return data if self.knows_nothing else self._data.sub(self._mark, data)
+        return data if self.knows_nothing else b"".join(self.stream((data,)))
+
+    def stream(self, pieces: Iterable[bytes]) -> Iterator[bytes]:
+        """The same of something large, in pieces; a value that lies across pieces is found."""
+        if self.knows_nothing:
+            yield from pieces
+            return
+        decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+        held = ""
+        for piece in _windows(pieces):
+            held += decoder.decode(piece)
+            cut = max(0, len(held) - REACH)
+            clean, held = self._up_to(held, cut)
+            yield clean
+        yield self.text(held + decoder.decode(b"", True)).encode(errors="surrogateescape")
+
+    def names_in(self, text: str | bytes) -> set[str]:
+        """The variables whose values are in it."""
+        if isinstance(text, bytes):
+            text = text.decode(errors="surrogateescape")
+        return {found.name for found in self._matcher.find(text)}
 
     def record(self, record: T) -> T:
         """The same record without the values in any of its texts."""
-        data = msgspec.json.encode(record)
-        clean = self.data(data)
-        return record if clean == data else msgspec.json.decode(clean, type=type(record))
+        if self.knows_nothing or not self.names_in(encode(record)):
+            return record
+        return msgspec.convert(self._walk(msgspec.to_builtins(record)), type=type(record))
 
-    def files(self, path: str) -> None:
-        """Rewrites a file, or all files of a folder, in place; links are not followed. Nothing there is fine."""
-        if self.knows_nothing or not os.path.lexists(path):
-            return
-        if os.path.isdir(path) and not os.path.islink(path):
-            for folder, inner, names in os.walk(path, topdown=False):
-                for name in (*inner, *names):
-                    self._file(os.path.join(folder, name))
-                    self._rename(folder, name)
-        else:
-            self._file(path)
+    def json(self, record: object) -> bytes:
+        """The record as JSON, without the values in any of its texts."""
+        data = encode(record)
+        if self.knows_nothing or not self.names_in(data):
+            return data
+        return encode(self._walk(msgspec.to_builtins(record)))
 
-    def names_in_commits(self, repo: str, base: str, tip: str) -> tuple[str, ...]:
-        """Which variables' values are in what was committed between two commits: in files, paths or messages."""
-        if self.knows_nothing or not tip or tip == base:
-            return ()
-        objects = Repository(repo, 0)
-        between = f"{base}..{tip}"
-        words = objects.ask("log", "--format=%an%n%ae%n%cn%n%ce%n%B", between, "--")
-        listed = objects.ask("rev-list", "--objects", between, "--")
-        ids = [line.partition(b" ")[0].decode() for line in listed.splitlines()]
-        said = (one for data in _all(objects, words, listed, ids) for one in self._data.findall(data))
-        return tuple(sorted({self._bytes[one] for one in said}))
+    def json_data(self, data: bytes) -> bytes:
+        """A JSON document without the values, still JSON."""
+        if self.knows_nothing or not self.names_in(data):
+            return data
+        return encode(self._walk(msgspec.json.decode(data)))
 
     def cast(self, data: bytes) -> bytes:
         """A recording without the values, also where one was written in several pieces."""
@@ -84,57 +118,161 @@ class Redactor:
         lines = data.split(b"\n")
         events = [_event(line) for line in lines]
         shown = "".join(event[2] for event in events if event and event[1] == "o")
-        cuts = [(*found.span(), self._marks[found[0]]) for found in self._text.finditer(shown)]
-        if cuts:
-            pieces = _cut(shown, [len(event[2]) for event in events if event and event[1] == "o"], cuts)
-            for number, event in enumerate(events):
-                if event and event[1] == "o":
-                    lines[number] = msgspec.json.encode((event[0], "o", next(pieces)))
-        return self.data(b"\n".join(lines))
+        cuts = [(start, end, mark(name)) for start, end, name in self._matcher.find(shown)]
+        pieces = _cut(shown, [len(event[2]) for event in events if event and event[1] == "o"], cuts)
+        for number, event in enumerate(events):
+            if event is None or event[1] != "o":
+                lines[number] = self.data(lines[number])
+            elif (piece := next(pieces)) != event[2]:
+                lines[number] = msgspec.json.encode((event[0], "o", piece))
+        return b"\n".join(lines)
 
-    def _file(self, path: str) -> None:
-        if os.path.islink(path):
-            if self._text.search(os.readlink(path)):
-                os.unlink(path)
-            return
-        size = os.path.getsize(path) if os.path.isfile(path) else 0
-        if not size:
-            return
-        if path.endswith(".cast") and size <= _CAST_LIMIT:
-            with open(path, "rb") as file:
-                data = file.read()
-            _replace(path, [self.cast(data)])
-            return
-        with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as view:
-            if self._data.search(view):
-                _replace(path, self._pieces(view))
+    def names_in_file(self, file: BinaryIO) -> set[str]:
+        """The same of something large."""
+        names: set[str] = set()
+        self._look_into(file, [1 << 62], names)
+        return names
 
-    def _pieces(self, view: mmap.mmap) -> Iterator[bytes]:
-        done = 0
-        for found in self._data.finditer(view):
-            yield view[done : found.start()]
-            yield self._mark(found)
-            done = found.end()
-        yield view[done:]
+    def names_in_archive(self, file: BinaryIO) -> set[str]:
+        """The variables whose values are in a compressed file, as far as it can be unpacked; none in any other file."""
+        start = file.read(_MAGIC)
+        file.seek(0)
+        names: set[str] = set()
+        with suppress(*_DAMAGE):
+            if start.startswith(_ZIP):
+                self._look_into_zip(file, names)
+            elif opener := next((one for magic, one in _OPENERS.items() if start.startswith(magic)), None):
+                self._look_into(opener(file), [_UNPACKED_LIMIT], names)
+        return names
 
-    def _mark(self, found: "re.Match[bytes]") -> bytes:
-        return f"[hidden {self._bytes[bytes(found[0])]}]".encode()
+    def names_in_commits(self, repo: str, base: str, tip: str) -> tuple[str, ...]:
+        """Which variables' values are in what was committed between two commits.
 
-    def _rename(self, folder: str, name: str) -> None:
-        """A name can hold a value as well."""
-        fresh = self.text(name)
-        if fresh != name and os.path.lexists(os.path.join(folder, name)):
-            os.rename(os.path.join(folder, name), os.path.join(folder, fresh))
+        Looks at every new object as it is stored, so at contents, targets of links, names of files and folders,
+        messages, authors and all other headers; and at whole paths. An object too large to look at is refused.
+        """
+        if self.knows_nothing or not tip or tip == base:
+            return ()
+        objects, between = Repository(repo, 0), f"{base}..{tip}"
+        paths = objects.ask("log", "-z", "-m", "--no-renames", "--name-only", "--format=", between, "--")
+        listed = objects.ask("rev-list", "--objects", "--no-object-names", between, "--")
+        names = self.names_in(paths)
+        for data in _contents(objects, listed.decode().split()):
+            names |= self.names_in_archive(io.BytesIO(data))
+            self._look_into(io.BytesIO(data), [len(data)], names)
+        return tuple(sorted(names))
+
+    def _look_into_zip(self, file: BinaryIO, names: set[str]) -> None:
+        left = [_UNPACKED_LIMIT]
+        with zipfile.ZipFile(file) as archive:
+            names |= self.names_in(archive.comment)
+            for member in archive.infolist():
+                names |= self.names_in(member.filename) | self.names_in(member.comment)
+                with archive.open(member) as inner:
+                    self._look_into(inner, left, names)
+
+    def _look_into(self, file: Any, left: list[int], names: set[str]) -> None:
+        """Adds the names of a stream, of which no more than what is `left` is read."""
+        held = b""
+        while data := file.read(min(_WINDOW, left[0])):
+            left[0] -= len(data)
+            names |= self.names_in(held + data)
+            held = (held + data)[-REACH:]
+
+    def _up_to(self, text: str, cut: int) -> tuple[bytes, str]:
+        """The text before the cut without the values, and what is still to be looked at."""
+        done, parts = 0, []
+        for start, end, name in self._matcher.find(text):
+            if end > cut:
+                cut = min(start, cut)
+                break
+            parts += [text[done:start], mark(name)]
+            done = end
+        clean = "".join((*parts, text[done:cut])).encode(errors="surrogateescape")
+        return clean, text[cut:]
+
+    def _walk(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, dict):
+            return {self._walk(key): self._walk(one) for key, one in value.items()}
+        if isinstance(value, list | tuple):
+            return [self._walk(one) for one in value]
+        return value
+
+
+NOTHING_TO_HIDE = Redactor({})
 
 
 def make_redactor(env: Mapping[str, str], repo: str, base: str) -> Redactor:
-    """For the values that are long enough to be told from other words and are not in the repository anyway."""
-    long_enough = {name: value for name, value in env.items() if len(value) >= _SHORTEST}
-    return Redactor({name: value for name, value in long_enough.items() if not _is_public(value, repo, base)})
+    """For the values that are secrets: long enough to be told from other words, and not in the repository anyway."""
+    secret = {name: value for name, value in env.items() if not _is_public(value, repo, base)}
+    return Redactor(secret, env)
+
+
+def joined_values(*environments: Mapping[str, str]) -> dict[str, str]:
+    """All values by name; another value of the same name gets a number."""
+    values: dict[str, str] = {}
+    for name, value in (pair for env in environments for pair in env.items()):
+        if value not in values.values():
+            values[name if name not in values else f"{name}-{len(values)}"] = value
+    return values
+
+
+@contextmanager
+def no_values_in_errors(redactor: Redactor) -> Iterator[None]:
+    """An error of any class that passes through names no value; an unexpected one that did becomes one of ours."""
+    try:
+        yield
+    except mngr.MngrError as error:
+        error.message, error.hint = redactor.text(error.message), redactor.text(error.hint)
+        error.args = (error.message,)
+        raise
+    except Exception as error:
+        if redactor.knows_nothing or not redactor.names_in("".join(traceback.format_exception(error))):
+            raise
+        raise mngr.MngrError(redactor.text(f"{type(error).__name__}: {error}")) from None
+
+
+def refuse_test_ids(spec: RunSpec, redactor: Redactor) -> None:
+    """Stops a run whose tests are named after a value: those names are in prompts, branches and everywhere else."""
+    names = sorted({name for task in spec.tasks for name in redactor.names_in(task.node_id)})
+    if names:
+        raise mngr.RefusedError(
+            f"the id of a collected test holds the value of {', '.join(names)}",
+            hint="give the parameter a name: pytest.param(…, id=…)",
+        )
+
+
+def mark(name: str) -> str:
+    return f"[hidden {_ODD.sub('_', name)}]"
+
+
+def encode(record: object) -> bytes:
+    """A record as JSON; text that UTF-8 cannot hold becomes escapes first."""
+    try:
+        return msgspec.json.encode(record)
+    except UnicodeEncodeError:
+        return msgspec.json.encode(_storable(msgspec.to_builtins(record)))
+
+
+def _storable(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode(errors="backslashreplace").decode()
+    if isinstance(value, dict):
+        return {_storable(key): _storable(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_storable(one) for one in value]
+    return value
 
 
 def _is_public(value: str, repo: str, base: str) -> bool:
-    """Whether a file of the base commit holds it. The value goes by stdin: an argument could be seen by others."""
+    """Whether it is short, part of the repository's path, or in a file of the base commit.
+
+    The value goes by stdin: an argument could be seen by others.
+    """
+    if len(value) < SHORTEST or value in repo:
+        return True
     if "\n" in value:
         return False
     done = Repository(repo, 0).git(
@@ -143,11 +281,15 @@ def _is_public(value: str, repo: str, base: str) -> bool:
     return done.code == 0
 
 
-def _spellings(value: str) -> set[str]:
-    """A value as it is, with a terminal's line ends, and as JSON writes it."""
-    plain = {value, value.replace("\n", "\r\n")}
-    quoted = {json.dumps(one, ensure_ascii=ascii)[1:-1] for one in plain for ascii in (True, False)}
-    return plain | quoted
+def _windows(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """The same bytes in pieces of a size that is quick to look at."""
+    held = bytearray()
+    for piece in pieces:
+        held += piece
+        while len(held) >= _WINDOW:
+            yield bytes(held[:_WINDOW])
+            del held[:_WINDOW]
+    yield bytes(held)
 
 
 def _event(line: bytes) -> tuple[float, str, str] | None:
@@ -163,8 +305,8 @@ def _cut(text: str, sizes: Iterable[int], cuts: list[tuple[int, int, str]]) -> I
     for size in sizes:
         end, piece, done = start + size, [], start
         while at < len(cuts) and cuts[at][0] < end:
-            first, last, mark = cuts[at]
-            piece += [text[done:first], mark] if first >= start else []
+            first, last, put = cuts[at]
+            piece += [text[done:first], put] if first >= start else []
             done = min(last, end)
             if last > end:
                 break
@@ -174,17 +316,18 @@ def _cut(text: str, sizes: Iterable[int], cuts: list[tuple[int, int, str]]) -> I
         start = end
 
 
-def _replace(path: str, pieces: Iterable[bytes]) -> None:
-    """Writes a file anew beside itself; the old one is whole until the new one is."""
-    with open(f"{path}.new", "wb") as file:
-        file.writelines(pieces)
-    os.chmod(f"{path}.new", os.stat(path).st_mode & 0o777)
-    os.replace(f"{path}.new", path)
-
-
-def _all(objects: Repository, words: bytes, listed: bytes, ids: list[str]) -> Iterator[bytes]:
-    """Messages, paths, then every file, a few at a time."""
-    yield words
-    yield listed
-    for at in range(0, len(ids), _AT_ONCE):
-        yield from objects.blobs(ids[at : at + _AT_ONCE], _BLOB_LIMIT).values()
+def _contents(objects: Repository, ids: list[str]) -> Iterator[bytes]:
+    """Every object as it is stored, a bounded amount at a time."""
+    for at in range(0, len(ids), _BATCH):
+        batch: list[tuple[str, int]] = []
+        for oid, (_, size) in objects.sizes(ids[at : at + _BATCH]).items():
+            if size > _OBJECT_LIMIT:
+                raise mngr.RefusedError(
+                    f"its commits hold an object of {size >> 20} MB, too large to be searched for secrets",
+                    hint=f"the limit is {_OBJECT_LIMIT >> 20} MB",
+                )
+            if batch and sum(size for _, size in batch) + size > _BATCH_BYTES:
+                yield from objects.contents(oid for oid, _ in batch)
+                batch = []
+            batch.append((oid, size))
+        yield from objects.contents(oid for oid, _ in batch)

@@ -1,21 +1,24 @@
 """The reduce step of a run on the disk: its records in, `integration.json`, `pr.md` and the branch out."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 import mngr
+from mngr_tmr.integrate.agent_work import Trust
 from mngr_tmr.integrate.copy_runner import CopyRunner
 from mngr_tmr.integrate.pr import pr_text
 from mngr_tmr.integrate.push import find_token, publish
 from mngr_tmr.integrate.reduce import reduce
+from mngr_tmr.integrate.runner import TellingRunner
 from mngr_tmr.model.integration import Integration
-from mngr_tmr.model.run import Knobs
-from mngr_tmr.run.folder import RunFolder, read_json, write_file, write_json
+from mngr_tmr.model.run import Knobs, RunSpec
+from mngr_tmr.run.folder import RunFolder, read_json
 from mngr_tmr.run.records import Records
-from mngr_tmr.run.redact import make_redactor
+from mngr_tmr.run.redact import Redactor, no_values_in_errors
 
 
 class Secrets(Struct, frozen=True):
@@ -26,25 +29,60 @@ class Secrets(Struct, frozen=True):
 
 
 def integrate_run(
-    folder: RunFolder, *, manager: mngr.Manager, secrets: Secrets, knobs: Knobs | None = None
+    folder: RunFolder,
+    *,
+    manager: mngr.Manager,
+    secrets: Secrets,
+    knobs: Knobs | None = None,
+    tell: Callable[[str], None] = lambda _: None,
 ) -> Integration:
     """Integrates what a run has; again at any time, from what is stored, with the same branch as the answer.
 
+    `knobs` are used instead of the run's own, which are those that it was last resumed with.
+    `tell` is told each step when it begins.
+
     With `push`, the branch goes to the remote and becomes a pull request; what keeps it from that is a note.
     """
-    records = Records(folder)
-    spec, tasks = replace(records.spec, knobs=knobs or records.spec.knobs), records.tasks()
+    folder = folder.hiding(secrets.tests, secrets.integrator)
+    with no_values_in_errors(folder.redactor):
+        return _integrate(folder, manager, secrets, knobs, tell)
+
+
+def _integrate(
+    folder: RunFolder,
+    manager: mngr.Manager,
+    secrets: Secrets,
+    knobs: Knobs | None,
+    tell: Callable[[str], None],
+) -> Integration:
+    records, clean = Records(folder), folder.redactor
+    spec, tasks = replace(records.spec, knobs=knobs or records.state.knobs), records.tasks()
     before = read_json(folder.integration, Integration) if os.path.exists(folder.integration) else None
     with CopyRunner(spec, env=secrets.tests, manager=manager) as runner:
         integration = reduce(
-            spec, tasks, runner=runner, before=before, env=secrets.integrator, manager=manager
+            spec,
+            tasks,
+            runner=TellingRunner(runner, tell),
+            before=before,
+            trust=Trust(secrets.integrator, partial(_check, spec, clean)),
+            manager=manager,
         )
-    values = {**secrets.tests, **secrets.integrator}
-    integration = make_redactor(values, spec.repo, spec.base).record(integration)
-    text = pr_text(spec, tasks, integration)
-    write_json(folder.integration, integration)
-    write_file(folder.pr, text.encode())
+    integration = clean.record(integration)
+    text = clean.text(pr_text(spec, tuple(map(clean.record, tasks)), integration))
+    folder.writer.write_json(folder.integration, integration)
+    folder.writer.write(folder.pr, text.encode())
     if spec.knobs.push:
+        tell("pushing the branch")
         integration = publish(spec.repo, integration, text, find_token(secrets.integrator))
-        write_json(folder.integration, integration)
-    return integration
+        folder.writer.write_json(folder.integration, integration)
+    return clean.record(integration)
+
+
+def _check(spec: RunSpec, redactor: Redactor, base: str, tip: str) -> None:
+    """Refuses commits that hold a value, whoever made them, before they get onto the branch."""
+    names = redactor.names_in_commits(spec.repo, base, tip)
+    if names:
+        raise mngr.RefusedError(
+            f"the integrated commits hold the value of {', '.join(names)} and are not used",
+            hint="see the report for what each task changed",
+        )

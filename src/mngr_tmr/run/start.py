@@ -2,34 +2,32 @@
 
 import signal
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import FrameType
 from typing import Any
 
 import msgspec
 
 import mngr
-from mngr_tmr.copies.copy import destroy_copies
-from mngr_tmr.copies.hosts import destroy_unfinished
 from mngr_tmr.copies.ready import ensure_ready
-from mngr_tmr.engine.journal import Journal, JournalBusyError, read_journal
+from mngr_tmr.engine.clock import RunClock
+from mngr_tmr.engine.journal import read_journal
 from mngr_tmr.engine.loop import Loop, Observe
 from mngr_tmr.engine.state import RunState, fold
 from mngr_tmr.model.entry import Entry
+from mngr_tmr.run.ends import end_steps, remove_leftovers, start_hosts, stop_all
 from mngr_tmr.run.folder import RunFolder, read_spec
 from mngr_tmr.run.hands import RealHands
-from mngr_tmr.run.look import LookAround, agents_of
+from mngr_tmr.run.look import LookAround
+from mngr_tmr.run.stage import Integrate, Tell, open_journal, run_stage
 from mngr_tmr.run.steps import Steps
 
 # Without a ring. A result that nobody tells of is noticed within a second all the same.
 POLL_S = 0.8
 _SCREENS_PER_SILENCE = 6
-_LIVE = ("CREATING", "RUNNING", "WAITING", "UNKNOWN")
-
-Tell = Callable[[str], None]
 
 
-def run_tasks(
+def run_tasks(  # noqa: PLR0913
     folder: RunFolder,
     *,
     manager: mngr.Manager,
@@ -37,66 +35,55 @@ def run_tasks(
     observe: Observe | None = None,
     resume: Mapping[str, Any] | None = None,
     tell: Tell = print,
+    integrate: Integrate | None = None,
 ) -> RunState:
-    """Runs the tasks of a run to their end, from where its journal stands.
+    """Runs the tasks of a run to their end, from where its journal stands, and then `integrate`, unless some are left.
 
     `resume` may hold changed `knobs` and the tasks to try `again`.
     An interrupt launches nothing more; a second one stops the agents; both leave a run that can be resumed.
     """
     spec = read_spec(folder)
-    journal = _open(folder)
+    folder = folder.hiding(env)
+    folder.writer.prepare()
+    journal = open_journal(folder)
     try:
+        folder.writer.sweep()
         entries = read_journal(folder.journal)
         state = fold(spec, entries)
-        resumed = Entry(state.last_at, "run", "noted", message="resumed", data=dict(resume or {}))
+        clock = RunClock(state.last_at)
+        resumed = Entry(clock.now(), "run", "noted", message="resumed", data=dict(resume or {}))
         steps = Steps(state, folder, manager, env)
-        look = LookAround(spec.id, manager, screen_every_s=spec.knobs.silence_s / _SCREENS_PER_SILENCE)
+        notes = [*start_hosts(state, manager), *remove_leftovers(spec, manager, is_resumed=bool(entries))]
+        look = LookAround(
+            state.addresses, manager, screen_every_s=spec.knobs.silence_s / _SCREENS_PER_SILENCE
+        )
         rang = mngr.Bell(manager).rang
-        hands = RealHands(steps.table(), look, rang, poll_s=POLL_S, floor=state.last_at)
-        loop = Loop(state, journal.append, hands, observe)
-        if entries:
-            destroy_unfinished(spec, manager)
-        destroy_copies(spec.id, manager)
         if entries:
             ensure_ready(msgspec.structs.replace(spec, knobs=state.knobs), env, manager)
+        hands = RealHands(steps.table(), look, rang, poll_s=POLL_S, clock=clock)
+        loop = Loop(state, journal.append, hands, _without_values(folder, observe) if observe else None)
         try:
             with _Interrupts(loop, hands, tell):
-                if entries:
+                if entries or resumed.data.get("knobs"):
                     loop.resume(resumed)
+                loop.note(*notes)
                 loop.go()
         finally:
             hands.close()
-        _sweep(state, manager)
-        if entries:
-            # What a killed life had asked its engine for may have come late.
-            destroy_unfinished(spec, manager)
+        loop.note(*end_steps(hands.threads(state.in_flight), spec, manager, spec.knobs.stop_deadline_s))
+        if integrates := integrate is not None and state.can_integrate:
+            loop.record((Entry(clock.now(), "integrate", "intended"),))
+        loop.note(*stop_all(state, manager), *remove_leftovers(spec, manager, is_resumed=bool(entries)))
+        if integrate is not None and integrates:
+            run_stage(integrate, lambda entry: loop.record((entry,)), clock.now)
         return state
     finally:
         journal.close()
 
 
-def _open(folder: RunFolder) -> Journal:
-    try:
-        return Journal(folder.journal)
-    except JournalBusyError:
-        raise mngr.RefusedError(
-            "another process is at work on this run", hint=f"watch it: mngr tmr status {folder.path}"
-        ) from None
-
-
-def _sweep(state: RunState, manager: mngr.Manager) -> None:
-    """Stops what still runs though its task has ended: a launch that answered too late, a stop that failed."""
-    destroy_copies(state.spec.id, manager)
-    if state.knobs.keep:
-        return
-    running = {task.agent for task in state.tasks.values() if task.slug in state.live}
-    left = [
-        agent
-        for agent in agents_of(state.spec.id, manager)
-        if agent.state in _LIVE and agent.name not in running
-    ]
-    if left:
-        mngr.stop(left, manager=manager)
+def _without_values(folder: RunFolder, observe: Observe) -> Observe:
+    """Whoever is told of entries gets them as the journal has them."""
+    return lambda run, entries: observe(run, tuple(map(folder.redactor.record, entries)))
 
 
 class _Interrupts:
@@ -133,9 +120,16 @@ class _Interrupts:
         run = self._loop.run
         names = ", ".join(run.tasks[slug].agent for slug in run.live)
         resume = f"mngr tmr resume {run.spec.id}"
+        verb = "runs" if len(run.live) == 1 else "run"
         if abort:
-            return (f"stopping {len(run.live)} agents; afterwards: {resume}",)
+            checks = sum(step == "verify" for step, _ in run.in_flight)
+            also = f" and {checks} verification{'s' * (checks > 1)}" if checks else ""
+            return (f"stopping {_agents(len(run.live))}{also}; afterwards: {resume}",)
         return (
-            f"nothing more is launched. {len(run.live)} agents still run: {names or 'none'}",
+            f"nothing more is launched. {_agents(len(run.live))} still {verb}: {names or 'none'}",
             f"they are waited for; Ctrl-C again stops them. Later: {resume}",
         )
+
+
+def _agents(count: int) -> str:
+    return "1 agent" if count == 1 else f"{count} agents"

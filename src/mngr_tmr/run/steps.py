@@ -1,7 +1,9 @@
 """The steps of a task, each with mngr's public functions and nothing else. Doing one again is safe."""
 
 import os
+import time
 from collections.abc import Mapping
+from contextlib import ExitStack
 from functools import partial
 from typing import Any
 
@@ -11,20 +13,25 @@ from msgspec import Struct
 import mngr
 from mngr_tmr.copies.hosts import host_words
 from mngr_tmr.engine.state import RunState
+from mngr_tmr.git import Repository
 from mngr_tmr.model.entry import Entry
 from mngr_tmr.model.result import RAW_LIMIT, Claim, read_claim
 from mngr_tmr.model.run import RunSpec
 from mngr_tmr.model.task import Task, agent_of, branch_of
+from mngr_tmr.model.verdict import Verified
 from mngr_tmr.prompts.render import nudge_text, render_prompt
-from mngr_tmr.publish.helper import HelperConfig, helper_setup
-from mngr_tmr.run.bring import OUTBOX, bring_files
-from mngr_tmr.run.folder import RunFolder, read_json, write_file, write_json
-from mngr_tmr.run.look import ATTEMPT, RUN, TASK
-from mngr_tmr.run.redact import Redactor, make_redactor
-from mngr_tmr.verify.verify import measure_base, verify
+from mngr_tmr.publish.helper import helper_config, helper_setup
+from mngr_tmr.run.bring import OUTBOX, bring_files, only_folder
+from mngr_tmr.run.folder import RunFolder, read_json
+from mngr_tmr.run.look import ATTEMPT, RUN, TASK, find_known, is_complete, launched_as
+from mngr_tmr.run.redact import Redactor, no_values_in_errors
+from mngr_tmr.verify.verify import Check, measure_base, verify_equal
 
 _RESULT = "result.json"
 _DELIVERED = ("delivered", "queued")
+_TAKEN = ("prompt_submitted", "prompt_queued")
+_OWN_WORD_S = 5.0
+_SILENT_HOST_S = 1.0
 
 
 class Pulled(Struct, frozen=True):
@@ -33,6 +40,7 @@ class Pulled(Struct, frozen=True):
     branch: str = ""
     commit: str = ""
     notes: tuple[str, ...] = ()
+    tree: str = ""
 
 
 class Steps:
@@ -41,9 +49,10 @@ class Steps:
     def __init__(
         self, state: RunState, folder: RunFolder, manager: mngr.Manager, env: Mapping[str, str]
     ) -> None:
+        folder = folder.hiding(env)
         self._state, self._folder, self._manager, self._env = state, folder, manager, dict(env)
         self._tasks = {task.slug: task for task in state.spec.tasks}
-        self._redactor = make_redactor(env, state.spec.repo, state.spec.base)
+        self._writer, self._redactor = folder.writer, folder.redactor
         self._inherited = frozenset(state.in_flight)
 
     @property
@@ -60,91 +69,128 @@ class Steps:
         slug, attempt = intention.task, intention.attempt
         task = self._tasks[slug]
         prompt = render_prompt(self._spec, task)
-        write_file(self._folder.file(slug, attempt, "prompt.md"), prompt.encode())
-        found = self._find(slug, attempt) if ("launch", slug) in self._inherited else None
+        self._writer.write(self._folder.file(slug, attempt, "prompt.md"), prompt.encode())
+        found = self._find_surely(slug, attempt) if ("launch", slug) in self._inherited else None
         if found is not None and found.started_at:
             self._deliver_once(found, prompt)
-            return {"id": found.id, "adopted": True}
+            return {**launched_as(found), "adopted": True}
         if found is not None:
             mngr.destroy(found, manager=self._manager)
         change = self._create(task, attempt, prompt)
-        return {"id": change.agent.id, "notes": list(change.notes)}
+        return {**launched_as(change.agent), "notes": list(change.notes)}
 
     def nudge(self, intention: Entry) -> dict[str, Any]:
-        messaged = mngr.message(self._name(intention), nudge_text(), manager=self._manager)
+        messaged = mngr.message(self._target(intention), nudge_text(), manager=self._manager)
         return {"receipt": messaged.receipt.status}
 
     def pull(self, intention: Entry) -> dict[str, Any]:
         """Brings home the outbox, the conversation, the recording, then the branch; uncommitted work as well."""
         slug, attempt = intention.task, intention.attempt
-        agent = mngr.find(self._name(intention), manager=self._manager)
-        notes = bring_files(agent, self._folder.attempt(slug, attempt), self._redactor, self._manager)
+        agent = mngr.find(self._target(intention), manager=self._manager)
+        notes = bring_files(agent, self._folder.attempt(slug, attempt), self._writer, self._manager)
         brought = mngr.pull(agent, include_dirty=bool(intention.data.get("salvage")), manager=self._manager)
-        pulled = Pulled(brought.branch, brought.after, (*notes, *brought.notes))
+        tree = Repository(self._spec.repo, 0).tree(brought.after) if brought.after else ""
+        pulled = Pulled(brought.branch, brought.after, (*notes, *brought.notes), tree)
         refuse_leaks(self._spec, pulled, self._redactor)
-        write_json(self._folder.file(slug, attempt, "pulled.json"), pulled)
+        self._writer.write_json(self._folder.file(slug, attempt, "pulled.json"), pulled)
         claim = read_attempt_claim(self._folder, self._tasks[slug], attempt)
-        return {"commit": pulled.commit, "verify": needs_verdict(claim, pulled.commit, self._spec.base)}
+        wants_verdict = needs_verdict(claim, pulled.commit, self._spec.base)
+        return {"commit": pulled.commit, "tree": pulled.tree, "verify": wants_verdict}
 
     def stop(self, intention: Entry) -> dict[str, Any]:
-        (change,) = mngr.stop(self._name(intention), manager=self._manager)
+        (change,) = mngr.stop(self._target(intention), manager=self._manager)
         return {"changed": change.changed}
 
     def verify(self, intention: Entry) -> dict[str, Any]:
-        slug, attempt = intention.task, intention.attempt
-        commit = read_json(self._folder.file(slug, attempt, "pulled.json"), Pulled).commit
-        artifacts = self._folder.file(slug, attempt, "verify")
-        verified = verify(
-            self._spec,
-            self._tasks[slug],
-            commit,
-            artifacts=artifacts,
-            env=self._env,
-            manager=self._manager,
-        )
-        verified = self._redactor.record(verified)
-        write_json(self._folder.file(slug, attempt, "verified.json"), verified)
-        self._redactor.files(artifacts)
-        return {"verdict": verified.verdict}
+        """Runs the test, and those of tasks whose commits have the same tree, in one copy; what is known is not run."""
+        attempts = {intention.task: intention.attempt, **intention.data.get("also", {})}
+        verdicts = {slug: known for slug in attempts if (known := self._known_verdict(slug, attempts[slug]))}
+        left = {slug: attempt for slug, attempt in attempts.items() if slug not in verdicts}
+        with ExitStack() as stack:
+            checks = [
+                Check(
+                    self._tasks[slug],
+                    read_json(self._folder.file(slug, attempt, "pulled.json"), Pulled).commit,
+                    stack.enter_context(self._writer.staging()),
+                )
+                for slug, attempt in left.items()
+            ]
+            artifacts = {check.task.slug: check.artifacts for check in checks}
+            found = verify_equal(self._spec, checks, env=self._env, manager=self._manager) if checks else []
+            for task, verified in found:
+                slug, attempt = task.slug, attempts[task.slug]
+                self._take_in(artifacts[slug], self._folder.file(slug, attempt, "verify"))
+                self._writer.write_json(self._folder.file(slug, attempt, "verified.json"), verified)
+                verdicts[slug] = verified.verdict
+        return {"verdict": verdicts[intention.task], "verdicts": verdicts}
+
+    def _known_verdict(self, slug: str, attempt: int) -> str:
+        """The verdict of an earlier attempt whose commit has the same tree, which becomes that of this one."""
+        own = read_json(self._folder.file(slug, attempt, "pulled.json"), Pulled)
+        for earlier in range(attempt - 1, 0, -1):
+            try:
+                pulled = read_json(self._folder.file(slug, earlier, "pulled.json"), Pulled)
+                verified = read_json(self._folder.file(slug, earlier, "verified.json"), Verified)
+            except FileNotFoundError:
+                continue
+            if own.tree and own.tree == pulled.tree:
+                verified = msgspec.structs.replace(verified, commit=own.commit)
+                self._writer.write_json(self._folder.file(slug, attempt, "verified.json"), verified)
+                return verified.verdict
+        return ""
 
     def base(self, _intention: Entry) -> dict[str, Any]:
         """Runs all collected tests once at the base commit; the answer is shared by every row."""
-        measured = measure_base(
-            self._spec, artifacts=self._folder.base_artifacts, env=self._env, manager=self._manager
-        )
-        write_json(self._folder.base, measured)
-        self._redactor.files(self._folder.base)
-        self._redactor.files(self._folder.base_artifacts)
+        with self._writer.staging() as artifacts:
+            measured = measure_base(self._spec, artifacts=artifacts, env=self._env, manager=self._manager)
+            self._take_in(artifacts, self._folder.base_artifacts)
+        self._writer.write_json(self._folder.base, measured)
         return {"tests": len(measured)}
 
     def _without_secrets(self, step: Any, intention: Entry) -> dict[str, Any]:
         """A step whose error names no secret: a setup that fails may have shown its environment."""
-        try:
+        with no_values_in_errors(self._redactor):
             data: dict[str, Any] = step(intention)
-        except mngr.MngrError as error:
-            words, hint = self._redactor.text(str(error)), self._redactor.text(error.hint)
-            raise mngr.MngrError(words, hint=hint) from None
         return data
 
-    def _name(self, intention: Entry) -> str:
-        return agent_of(self._spec.id, intention.task, intention.attempt)
+    def _take_in(self, staging: str, target: str) -> None:
+        """Artifacts of a copy of ours, in a folder whose name is ours."""
+        self._writer.take_in(only_folder(staging), os.path.join(target, "copy"))
 
-    def _find(self, slug: str, attempt: int) -> mngr.Agent | None:
-        labels = (f"{RUN}={self._spec.id}", f"{TASK}={slug}", f"{ATTEMPT}={attempt}")
-        agents = mngr.list_agents(mngr.Filter(labels=labels), manager=self._manager).agents
-        return agents[0] if agents else None
+    def _target(self, intention: Entry) -> str:
+        """The agent's address, once its launch has told it; until then the name that it was given."""
+        name = agent_of(self._spec.id, intention.task, intention.attempt)
+        return self._state.addresses.get(name, name)
+
+    def _find(self, slug: str, attempt: int) -> tuple[mngr.Agent | None, bool]:
+        """The agent of an attempt, by its labels or its name, and whether every host it may be on has answered."""
+        wanted = {RUN: self._spec.id, TASK: slug, ATTEMPT: str(attempt)}
+        name = agent_of(self._spec.id, slug, attempt)
+        listing = mngr.list_agents(manager=self._manager)
+        others = find_known([listing], set(self._state.addresses.values())).values()
+        for agent in listing.agents:
+            if agent not in others and (agent.name == name or wanted.items() <= agent.labels.items()):
+                return agent, agent.host.state != "UNREACHABLE"
+        providers = {knobs.provider or "local" for knobs in (self._state.spec.knobs, self._state.knobs)}
+        return None, is_complete(listing, providers)
+
+    def _find_surely(self, slug: str, attempt: int) -> mngr.Agent | None:
+        """The agent that an earlier life of ours may have launched. A silent host is waited for: it may be there."""
+        deadline = time.monotonic() + self._spec.knobs.launch_deadline_s
+        while True:
+            found, is_sure = self._find(slug, attempt)
+            if is_sure:
+                return found
+            if time.monotonic() >= deadline:
+                raise mngr.UnreachableError(
+                    "whether it was launched before cannot be told: a host is silent",
+                    hint="see: mngr list --hosts; then: mngr tmr resume --retry",
+                )
+            time.sleep(_SILENT_HOST_S)
 
     def _create(self, task: Task, attempt: int, prompt: str) -> mngr.Change:
         knobs = self._spec.knobs
         labels = {**knobs.labels, RUN: self._spec.id, TASK: task.slug, ATTEMPT: str(attempt)}
-        helper = HelperConfig(
-            self._spec.pytest,
-            self._spec.pytest_args,
-            task.node_id,
-            task.file,
-            self._spec.folder,
-            knobs.programs,
-        )
         try:
             return mngr.create(
                 agent_of(self._spec.id, task.slug, attempt),
@@ -155,7 +201,7 @@ class Steps:
                 branch=f"{self._spec.base}:{branch_of(self._spec.id, task.slug, attempt)}",
                 env=self._env,
                 labels=labels,
-                setup=helper_setup(knobs.setup, helper),
+                setup=helper_setup(knobs.setup, helper_config(self._spec, task)),
                 record=knobs.record,
                 message=prompt,
                 manager=self._manager,
@@ -165,7 +211,7 @@ class Steps:
             # Its row is kept and its last words are on its screen: watching tells how it ended.
             return died.change
         except mngr.BlockedError:
-            found = self._find(task.slug, attempt)
+            found, _ = self._find(task.slug, attempt)
             if found is None or found.state != mngr.AgentState.DONE:
                 raise
             return mngr.Change(
@@ -173,22 +219,36 @@ class Steps:
             )  # it ended before it took its prompt: the same, a moment later
 
     def _deliver_once(self, agent: mngr.Agent, prompt: str) -> None:
-        """Sends the prompt unless it was sent: a death of ours may have come between creating and sending."""
-        sent = [event for event in mngr.events(agent, manager=self._manager) if event.kind == "message"]
-        if not any(event.data.get("status") in _DELIVERED for event in sent) and agent.state in (
-            "RUNNING",
-            "WAITING",
-        ):
-            mngr.message(agent, prompt, manager=self._manager)
+        """Sends the prompt unless it was sent: a death of ours may have come between creating and sending.
+
+        It may also have come between sending and writing the event; then the agent's own word is waited for.
+        """
+        if agent.state not in ("RUNNING", "WAITING"):
+            return
+        deadline = time.monotonic() + _OWN_WORD_S
+        while not any(map(_is_prompt_taken, mngr.events(agent, manager=self._manager))):
+            if time.monotonic() >= deadline:
+                mngr.message(agent, prompt, manager=self._manager)
+                return
+            time.sleep(_OWN_WORD_S / 10)
+
+
+def _is_prompt_taken(event: mngr.Event) -> bool:
+    """Whether an event of an agent shows that it has its prompt: our word that it was delivered, or its own."""
+    is_delivered = event.kind == "message" and event.data.get("status") in _DELIVERED
+    return is_delivered or event.kind in _TAKEN
 
 
 def refuse_leaks(spec: RunSpec, pulled: Pulled, redactor: Redactor) -> None:
-    """Stops commits that hold a secret before anything is made of them; their branch stays as it came."""
-    names = redactor.names_in_commits(spec.repo, spec.base, pulled.commit)
+    """Stops commits that hold a secret, or come on a branch named so; their branch stays as it came."""
+    names = {
+        *redactor.names_in(pulled.branch),
+        *redactor.names_in_commits(spec.repo, spec.base, pulled.commit),
+    }
     if names:
         raise mngr.RefusedError(
-            f"its commits hold the value of {', '.join(names)} and are not used",
-            hint=f"look at it with care, then: git branch -D {pulled.branch}",
+            f"its commits hold the value of {', '.join(sorted(names))} and are not used",
+            hint=f"look at it with care, then: git branch -D {redactor.text(pulled.branch)}",
         )
 
 

@@ -3,11 +3,11 @@
 import os
 from collections.abc import Iterable, Sequence
 
-import mngr
 from mngr_e2e.tutorial.citations import read_tests
 from mngr_tmr.collect.citations import function_of, sources
 from mngr_tmr.copies.copy import Ask, Copy
 from mngr_tmr.copies.facts import Found
+from mngr_tmr.git import run_git
 from mngr_tmr.model.run import RunSpec
 
 _DEADLINE_S = 120.0
@@ -30,8 +30,8 @@ def changed_tests(run: RunSpec, commit: str) -> tuple[str, ...]:
     """Python test files that differ from the base and exist at the commit."""
     if commit == run.base:
         return ()
-    argv = ("git", "-C", run.repo, "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--diff-filter=d")
-    done = mngr.run_program((*argv, run.base, commit), timeout_s=_DEADLINE_S).check("cannot compare commits")
+    words = ("diff-tree", "-r", "-z", "--name-only", "--no-renames", "--diff-filter=d", run.base, commit)
+    done = run_git(run.repo, *words, timeout_s=_DEADLINE_S).check("cannot compare commits")
     paths = os.fsdecode(done.stdout).split("\0")
     return tuple(path for path in paths if _is_test_file(path))
 

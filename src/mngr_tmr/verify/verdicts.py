@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from mngr_tmr.copies.copy import Ran
 from mngr_tmr.copies.facts import Facts, Phase
 from mngr_tmr.model.verdict import TestOutcome, TestRun
@@ -19,6 +21,19 @@ def runs_of(ran: Ran, node_id: str) -> tuple[TestRun, ...]:
         if phase.outcome == "rerun"
     )
     return (*again, _last_run(ran, node_id, [phase for phase in phases if phase.outcome != "rerun"]))
+
+
+def proven_run(ran: Ran, node_id: str) -> TestRun:
+    """The last of these runs; a pass of other code than the copy's, or of code that nothing shows, is an error."""
+    last = runs_of(ran, node_id)[-1]
+    if ran.facts.wrong_code:
+        return TestRun(node_id, "error", message=f"wrong code under test: {ran.facts.wrong_code}")
+    unknown = ran.facts.cannot_tell(node_id) if last.outcome == "passed" else ""
+    return (
+        replace(last, outcome="error", message=f"cannot tell which code was tested: {unknown}")
+        if unknown
+        else last
+    )
 
 
 def _last_run(ran: Ran, node_id: str, phases: Sequence[Phase]) -> TestRun:

@@ -1,9 +1,10 @@
 """A test at an agent's commit, and all of them at the base: run in fresh copies, never in an agent's directory."""
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 import mngr
@@ -13,10 +14,11 @@ from mngr_tmr.model.run import RunSpec
 from mngr_tmr.model.task import Task
 from mngr_tmr.model.verdict import TestRun, Verified, verdict_of
 from mngr_tmr.verify.added import added_tests, files_of_added
-from mngr_tmr.verify.verdicts import reason_of, runs_of
+from mngr_tmr.verify.verdicts import proven_run, reason_of, runs_of
 
 # A test that ends the whole process takes those after it along: they get another process.
 _ROUNDS = 5
+_BEYOND_DOUBT = ("passed", "skipped")
 
 
 def verify(
@@ -33,14 +35,46 @@ def verify(
     A copy that cannot be made or reached is a MngrError; everything that the test does is a verdict.
     `artifacts` names a folder into which the outbox of these runs is brought.
     """
-    with open_copy(run, commit, env, manager) as copy:
-        rans = _run_often(copy, run, task)
-        added, problem = added_tests(copy, run)
-        if artifacts:
-            copy.bring_outbox(artifacts)
-    verified = _verified(task.node_id, commit, rans)
-    reason = "; ".join(filter(None, (verified.reason, problem)))
-    return replace(verified, added=added, reason=reason)
+    ((_, verified),) = verify_equal(run, [Check(task, commit, artifacts)], env=env, manager=manager)
+    return verified
+
+
+class Check(Struct, frozen=True):
+    """A test to run at a commit; `artifacts` names a folder for the outbox of its runs."""
+
+    task: Task
+    commit: str
+    artifacts: str = ""
+
+
+def verify_equal(
+    run: RunSpec,
+    checks: Sequence[Check],
+    *,
+    env: Mapping[str, str] | None = None,
+    manager: mngr.Manager | None = None,
+) -> list[tuple[Task, Verified]]:
+    """Verdicts on tests at commits that have the same tree, one after the other in one copy.
+
+    Only the first finds the copy fresh: a later one that does not pass may suffer from those before it and is left out.
+    """
+    verdicts: list[tuple[Task, Verified]] = []
+    added: tuple[str, ...] = ()
+    problem = ""
+    with open_copy(run, checks[0].commit, env, manager) as copy:
+        for number, check in enumerate(checks):
+            if number:
+                copy.empty_outbox()
+            verified = _verified(check.task.node_id, check.commit, _run_often(copy, run, check.task))
+            if number == 0:
+                added, problem = added_tests(copy, run)
+            elif verified.verdict not in _BEYOND_DOUBT:
+                continue
+            if check.artifacts:
+                copy.bring_outbox(check.artifacts)
+            reason = "; ".join(filter(None, (verified.reason, problem)))
+            verdicts.append((check.task, replace(verified, added=added, reason=reason)))
+    return verdicts
 
 
 def measure_base(
@@ -68,10 +102,7 @@ def run_once(copy: Copy, run: RunSpec, node_ids: Iterable[str], name: str) -> di
     """These tests once each, in as few processes as they allow."""
     wanted = tuple(dict.fromkeys(node_ids))
     rans = _run_all(copy, run, wanted, name)
-    wrong = _wrong_code(rans)
-    if wrong:
-        return {node_id: TestRun(node_id, "error", message=wrong) for node_id in wanted}
-    return {node_id: runs_of(_telling(rans, node_id), node_id)[-1] for node_id in wanted}
+    return {node_id: proven_run(_telling(rans, node_id), node_id) for node_id in wanted}
 
 
 def _run_often(copy: Copy, run: RunSpec, task: Task) -> list[Ran]:
@@ -105,14 +136,13 @@ def _telling(rans: list[Ran], node_id: str) -> Ran:
     return next(told, rans[-1])
 
 
-def _wrong_code(rans: list[Ran]) -> str:
-    found = next((ran.facts.wrong_code for ran in rans if ran.facts.wrong_code), "")
-    return f"wrong code under test: {found}" if found else ""
-
-
 def _verified(node_id: str, commit: str, rans: list[Ran]) -> Verified:
-    wrong = _wrong_code(rans)
+    wrong = next((ran.facts.wrong_code for ran in rans if ran.facts.wrong_code), "")
     if wrong:
         return Verified(node_id, commit, "wrong_code", wrong)
     runs = tuple(one for ran in rans for one in runs_of(ran, node_id))
-    return Verified(node_id, commit, verdict_of(runs), reason_of(runs), runs)
+    verdict = verdict_of(runs)
+    unknown = [told for ran in rans if (told := ran.facts.cannot_tell(node_id))]
+    if unknown and verdict == "passed":
+        return Verified(node_id, commit, "cannot_tell", unknown[0], runs)
+    return Verified(node_id, commit, verdict, reason_of(runs), runs)

@@ -1,6 +1,7 @@
 """Commands and options that a program does not have are found, whatever prints its help."""
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -73,6 +74,11 @@ def wrong(project: Project, command: str, **more: str) -> list[tuple[str, str]]:
         (GIT, {"clone", "mv"}, {"-C", "--version"}),
         (CARGO, {"build", "b", "test", "t"}, set()),
         ("usage: x [-h] [--mode {fast,slow}] {one,two} ...\n", {"one", "two"}, {"--mode"}),
+        (
+            "usage: x [-h] VERB ...\n\npositional arguments:\n  VERB\n    one (o)  The first.\n    two      More.\n",
+            {"one", "o", "two"},
+            {"-h"},
+        ),
         ("usage: cp [-R] source target\n", set(), {"-R"}),
     ],
 )
@@ -118,6 +124,52 @@ def test_a_near_word_is_offered(project: Project) -> None:
 def test_a_program_that_nobody_knows_is_said_to_be_unchecked(project: Project) -> None:
     found = proof(project, "frobnicate --hard", program="frobnicate")
     assert found == Proof(notes=("not checked: nothing tells what frobnicate can do",))
+
+
+# As click-default-group does: a word that is no command is the first argument of the default one.
+DEFAULTING = """#!/bin/sh
+case $1 in
+--help) printf 'Usage: rows [OPTIONS] COMMAND [ARGS]...\\n\\nCommands:\\n  query*  Run SQL\\n  tables  List\\n' ;;
+tables) printf 'Usage: rows tables [OPTIONS] PATH\\n\\nOptions:\\n  --counts\\n' ;;
+*) printf 'Usage: rows query [OPTIONS] PATH SQL\\n\\nOptions:\\n  --csv\\n' ;;
+esac
+"""
+# Says the same whatever it is given, as many programs that are written by hand.
+BY_HAND = """#!/bin/sh
+printf 'usage: rows [--csv] [FILE]\\n       rows [--csv] <command>\\n\\nCommands:\\n  tables  List\\n'
+"""
+
+
+@pytest.mark.accept("A8")
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            DEFAULTING,
+            {
+                'rows dogs.db "select 1" --csv': [],
+                'rows dogs "select 1" --csv': [],
+                'rows dogs.db "select 1" --counts': [("rows", "--counts")],
+                "rows tables dogs.db --csv": [("rows tables", "--csv")],
+            },
+        ),
+        (BY_HAND, {"rows dogs.db": [], "rows tables": []}),
+    ],
+)
+def test_a_word_that_the_program_takes_is_no_unknown_command(
+    project: Project, text: str, expected: dict[str, list[tuple[str, str]]]
+) -> None:
+    """`sqlite-utils dogs.db "select …"` was refused, and counted as something that people get wrong."""
+    tool = project.world.folder / "bin" / "rows"
+    tool.write_text(text)
+    tool.chmod(0o755)
+    assert {command: wrong(project, command, program="rows") for command in expected} == expected
+    page = project.world.folder / "rows.txt"
+    page.write_text(subprocess.run([tool, "--help"], capture_output=True, text=True, check=True).stdout)
+    tool.unlink()
+    for command, found in expected.items():
+        # Only what the page tells is known, which is no reason for a false alarm.
+        assert set(wrong(project, command, reference=str(page), program="rows")) <= set(found)
 
 
 @pytest.mark.accept("A8")

@@ -208,3 +208,23 @@ def get(url: str) -> bytes:
 
 def index_at(url: str) -> Any:
     return msgspec.json.decode(get(f"{url}data/index"))
+
+
+@pytest.mark.accept("Q16")
+def test_the_token_is_on_our_terminal_and_in_no_command_line(
+    mngr: Mngr, artifacts: Path, tmp_path: Path
+) -> None:
+    """TH-M8."""
+    assert artifacts.exists()
+    stub, argv = tmp_path / "browser", tmp_path / "argv"
+    stub.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" >{argv}.new; mv {argv}.new {argv}\n')
+    stub.chmod(0o755)
+    terminal = mngr.terminal("e2e", "view", BROWSER=str(stub))
+    terminal.wait_for("until Ctrl-C")
+    found = re.search(r"http://127\.0\.0\.1:\d+/([\w-]{20,})/", terminal.shown)
+    assert found
+    assert wait_until(argv.exists, PATIENCE_S)
+    assert argv.read_text().startswith("file:///")
+    assert found[1] not in argv.read_text()
+    terminal.type("\x03")
+    assert terminal.end() == 130

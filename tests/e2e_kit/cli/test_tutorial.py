@@ -1,5 +1,6 @@
 """`mngr tutorial blocks|gaps|check`, run for real."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -179,3 +180,48 @@ def test_hostile_names_and_text_reach_the_terminal_escaped(mngr: Mngr, repo: Pat
 def test_help_shows_the_command_and_imports_nothing_of_it(mngr: Mngr, repo: Path) -> None:
     assert "  tutorial    blocks, gaps, check" in mngr.ok("--help").stdout
     assert mngr.ok("tutorial").stdout == mngr.ok("tutorial", "--help").stdout
+
+
+ROWS = """#!/bin/sh
+case $1 in
+add) printf 'Usage: rows add [OPTIONS] TEXT\\n\\nOptions:\\n  --tag TEXT\\n' ;;
+--help) printf 'Usage: rows [OPTIONS] COMMAND [ARGS]...\\n\\nCommands:\\n  add  Write\\n  list  Read\\n' ;;
+list) exit 3 ;;
+*) echo "Error: No such command '$1'." >&2; exit 2 ;;
+esac
+"""
+
+
+@pytest.mark.accept("Y11")
+def test_check_notices_what_the_program_no_longer_has(mngr: Mngr, repo: Path, tmp_path: Path) -> None:
+    """Only `draft` did. What nothing tells of, such as the options of `list` here, is not judged."""
+    lines = [
+        "rows add x --tag a",
+        "rows add x --colour red",
+        "rows list --all",
+        "rows remove x",
+        "seldom --not-ours",
+    ]
+    (repo / "tutorial.sh").write_text("\n\n".join(lines) + "\n")
+    (repo / "tests/e2e/test_a.py").write_text(
+        "".join(citing(f"t{number}", line, line) for number, line in enumerate(lines))
+    )
+    unknown = mngr.ok("tutorial", "check", "--strict", PATH=f"{tmp_path}/bin:{os.environ['PATH']}")
+    assert "warning" not in unknown.stdout
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/rows").write_text(ROWS)
+    (tmp_path / "bin/rows").chmod(0o755)
+    path = f"{tmp_path}/bin:{os.environ['PATH']}"
+    checked = mngr.ok("tutorial", "check", PATH=path)
+    assert [line for line in checked.stdout.splitlines() if line.startswith("warning")] == [
+        "warning: tutorial.sh:3: rows add has no option --colour; see: rows add --help",
+        'warning: tutorial.sh:7: rows has no command "remove"; see: rows --help',
+    ]
+    assert mngr("tutorial", "check", "--strict", PATH=path).code == 1
+    assert len(mngr("tutorial", "check", "--json", PATH=path).json["outdated"]) == 2
+    (repo / "docs/reference").mkdir(parents=True)
+    page = (
+        "```\nrows add [OPTIONS] TEXT\n```\n--tag --colour\n```\nrows list\n```\n```\nrows remove NAME\n```\n"
+    )
+    (repo / "docs/reference/rows.md").write_text(page)
+    assert "warning" not in mngr.ok("tutorial", "check", PATH=path).stdout

@@ -88,12 +88,43 @@ def test_what_does_not_hold_fails_and_its_negation_passes(name: str) -> None:
     negated()
 
 
+@pytest.mark.accept("F3", "F19")
+def test_expectations_chain_and_not_turns_only_the_next_one(tmp_path: Path) -> None:
+    expect(BAD).to_fail().to_have_exit_code(2).not_.to_succeed().to_fail()
+    expect(GOOD.stdout).to_contain("one").not_.to_contain("four").to_match("^two$").to_contain_lines("three")
+    expect({"a": [1]}).to_have("a").not_.to_have("b").to_have_length(1).to_equal({"a": [1]})
+    expect(JSON.stdout).not_.to_be_empty().to_be_json().to_have("n", 1)
+    expect(tmp_path).to_exist().to_be_directory().not_.to_be_file()
+    with pytest.raises(ExpectationError, match="expected the text to contain 'four'"):
+        expect(GOOD.stdout).not_.to_contain("five").to_contain("four")
+
+
+@pytest.mark.accept("F4")
+def test_the_summary_of_pytest_shows_the_reason(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It showed a class path, and had no room for more."""
+    monkeypatch.setenv("COLUMNS", "150")
+    pytester.makepyfile(
+        """
+        from mngr_e2e import Result, expect
+
+        def test_it():
+            expect(Result("prog --now", 1, "", "")).to_have_exit_code(0)
+        """
+    )
+    ran = pytester.runpytest_inprocess("-p", "no:cacheprovider", "-rf")
+    ran.stdout.fnmatch_lines(
+        ["FAILED *::test_it - ExpectationError: expected exit code 0, found 1: $ prog --now"]
+    )
+
+
 @pytest.mark.accept("F4")
 def test_a_failure_shows_command_exit_code_and_both_streams() -> None:
     with pytest.raises(ExpectationError) as caught:
         expect(BAD).to_succeed()
     assert str(caught.value) == (
-        "expected the command to succeed\n$ mngr fly\n> --now\nexit code: 2\n"
+        "expected the command to succeed, found exit code 2: $ mngr fly …\n$ mngr fly\n> --now\nexit code: 2\n"
         "stdout:\n  half\nstderr:\n  error: no such verb"
     )
 
@@ -101,13 +132,15 @@ def test_a_failure_shows_command_exit_code_and_both_streams() -> None:
 @pytest.mark.accept("F4", "F19")
 @pytest.mark.parametrize("text", [BAD.stdout, BAD.stdout.strip(), BAD.stderr[:5]])
 def test_a_failed_text_names_its_command(text: str) -> None:
-    with pytest.raises(ExpectationError, match=r"contain 'missing'\n\$ mngr fly\n> --now\nexit code: 2\n"):
+    with pytest.raises(
+        ExpectationError, match=r"'missing': \$ mngr fly …\n\$ mngr fly\n> --now\nexit code: 2\n"
+    ):
         expect(text).to_contain("missing")
 
 
 @pytest.mark.accept("F19")
 def test_a_failed_json_expectation_names_its_command_and_what_is_there() -> None:
-    with pytest.raises(ExpectationError, match=r"(?s)= 'b'; there is 'a'\n\$ mngr list --json"):
+    with pytest.raises(ExpectationError, match=r"(?s)= 'b'; there is 'a': \$ mngr list --json\n\$ mngr"):
         expect(JSON.stdout).to_be_json().to_have("agents[0].name", "b")
 
 

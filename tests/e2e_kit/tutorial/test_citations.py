@@ -197,3 +197,41 @@ def test_whatever_the_bytes_reading_ends_in_tests_or_findings(source: bytes) -> 
         ast.parse(source)
     except Exception:
         assert found.unreadable
+
+
+@pytest.mark.accept("Y3")
+def test_a_constant_of_the_module_can_be_cited() -> None:
+    source = """
+    from textwrap import dedent
+    BLOCK = '''
+        # write
+        jot add
+    '''
+    MORE: str = "# read\\n" + "jot list"
+    def test_a(e2e):
+        e2e.write_tutorial_block(BLOCK)
+        e2e.write_tutorial_block(dedent(MORE))
+    """
+    assert texts(source) == ["# write\njot add", "# read\njot list"]
+
+
+@pytest.mark.accept("Y6")
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from blocks import BLOCK\n{test}",
+        "BLOCK = 'a'\nBLOCK = 'b'\n{test}",
+        "BLOCK = 'a'\nif x:\n    BLOCK = 'b'\n{test}",
+        "BLOCK = make()\n{test}",
+        "BLOCK = 'a'\nBLOCK += 'b'\n{test}",
+        "BLOCK = 'a'\ndef test_a(e2e, BLOCK):\n    e2e.write_tutorial_block(BLOCK)\n",
+        "BLOCK = 'a'\ndef test_a(e2e):\n    BLOCK = 'b'\n    e2e.write_tutorial_block(BLOCK)\n",
+        "BLOCK = 'a'\ndef test_a(e2e):\n    for BLOCK in 'ab':\n        e2e.write_tutorial_block(BLOCK)\n",
+    ],
+)
+def test_a_name_that_only_a_run_would_know_is_said_with_its_place(source: str) -> None:
+    test = "def test_a(e2e):\n    e2e.write_tutorial_block(BLOCK)\n"
+    text = source.format(test=test)
+    (found,) = read(text).unreadable
+    assert "e2e.write_tutorial_block(BLOCK)" in found.problem
+    assert (found.path, "write_tutorial_block" in text.split("\n")[found.line - 1]) == ("t.py", True)

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from mngr_e2e.view.files import entries, natural, plain, read, try_read
+from mngr_e2e.view.files import entries, natural, read, try_read
+from mngr_lib.safe_text import one_line
 
 
 @pytest.mark.accept("V4", "Q5")
@@ -60,4 +61,4 @@ def test_names_are_ordered_as_people_count() -> None:
 
 
 def test_a_name_is_shown_on_one_line() -> None:
-    assert plain("a\nb\x1b[31m\udcff é") == "a\\nb\\x1b[31m\\udcff é"
+    assert one_line("a\nb\x1b[31m\udcff é") == "a\\nb\\x1b[31m\\udcff é"

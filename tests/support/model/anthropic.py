@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import msgspec
-from tests.support.model.script import Asked, Reply, Tokens, is_reminder, new_id, tokens_of
+from tests.support.model.script import Asked, Fault, Reply, Tokens, is_reminder, new_id, tokens_of
 
 Event = tuple[str, dict[str, Any]]
 
@@ -68,13 +68,19 @@ def encode(event: Event) -> bytes:
     return b"event: %s\ndata: %s\n\n" % (name.encode(), msgspec.json.encode({"type": name, **data}))
 
 
-def error(status: int) -> dict[str, Any]:
-    kind = {400: "invalid_request_error", 429: "rate_limit_error", 529: "overloaded_error"}.get(
-        status, "api_error"
+def error(fault: Fault) -> dict[str, Any]:
+    status = fault.status
+    kind = fault.kind or {
+        400: "invalid_request_error",
+        401: "authentication_error",
+        403: "permission_error",
+    }.get(
+        status,
+        {404: "not_found_error", 429: "rate_limit_error", 529: "overloaded_error"}.get(status, "api_error"),
     )
     return {
         "type": "error",
-        "error": {"type": kind, "message": f"scripted {status}"},
+        "error": {"type": kind, "message": fault.message or f"scripted {status}"},
         "request_id": "req_scripted",
     }
 

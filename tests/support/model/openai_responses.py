@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import msgspec
-from tests.support.model.script import Asked, Reply, is_reminder, new_id, tokens_of
+from tests.support.model.script import Asked, Fault, Reply, is_reminder, new_id, tokens_of
 
 Event = tuple[str, dict[str, Any]]
 
@@ -49,11 +49,12 @@ def encode(event: Event) -> bytes:
     return b"event: %s\ndata: %s\n\n" % (name.encode(), msgspec.json.encode({"type": name, **data}))
 
 
-def error(status: int) -> dict[str, Any]:
-    kind = {400: "invalid_request_error", 429: "rate_limit_exceeded", 529: "overloaded"}.get(
+def error(fault: Fault) -> dict[str, Any]:
+    status = fault.status
+    kind = fault.kind or {400: "invalid_request_error", 429: "rate_limit_exceeded", 529: "overloaded"}.get(
         status, "server_error"
     )
-    return {"error": {"type": kind, "code": kind, "message": f"scripted {status}"}}
+    return {"error": {"type": kind, "code": kind, "message": fault.message or f"scripted {status}"}}
 
 
 def _prompt(items: list[dict[str, Any]]) -> tuple[str, int]:

@@ -32,6 +32,9 @@ class Fault(Struct, frozen=True):
     retry_after_s: float | None = None
     cut_after: int | None = None
     """Instead of a status: the stream breaks off after so many events."""
+    kind: str = ""
+    """What the API calls the error; by default what belongs to the status."""
+    message: str = ""
 
 
 class Reply(Struct, frozen=True):

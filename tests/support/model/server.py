@@ -19,7 +19,7 @@ class _Api(NamedTuple):
     read: Callable[[dict[str, Any], dict[str, str]], Asked]
     whole: Callable[[Reply, Asked], dict[str, Any]]
     chunks: Callable[[Reply, Asked], Iterator[bytes]]
-    error: Callable[[int], dict[str, Any]]
+    error: Callable[[Fault], dict[str, Any]]
 
 
 _APIS = {
@@ -44,6 +44,8 @@ _APIS = {
 }
 _COUNT_TOKENS = "/v1/messages/count_tokens"
 _HELD_AT_MOST_S = 120
+# As the API does: without this Claude Code tries a 401 ten times, for three minutes.
+_FINAL = (400, 401, 402, 403, 404)
 
 
 class Model:
@@ -52,6 +54,8 @@ class Model:
     def __init__(self, *scripts: Script) -> None:
         self.scripts = list(scripts)
         self.asked: list[Asked] = []
+        self.refuses: Fault | None = None
+        """What every request gets, side requests too."""
         self._faults: dict[tuple[int, int], int] = {}
         self._lock = threading.Lock()
         self._port = 0
@@ -70,6 +74,7 @@ class Model:
         """As new, on the same port: no script, nothing asked, and it answers."""
         self.scripts.clear()
         self.asked.clear()
+        self.refuses = None
         self._faults.clear()
         if not self._server:
             self.start()
@@ -102,6 +107,8 @@ class Model:
         """What to answer, or what to fail with first."""
         with self._lock:
             self.asked.append(asked)
+            if self.refuses:
+                return Reply(), self.refuses
             if not asked.has_tools:
                 return Reply("A title"), None
             script = next((one for one in self.scripts if one.is_for(asked.prompt, asked.system)), None)
@@ -192,7 +199,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _fail(self, api: _Api, fault: Fault) -> None:
         headers = {} if fault.retry_after_s is None else {"retry-after": f"{fault.retry_after_s:g}"}
-        self._json(fault.status, api.error(fault.status), headers)
+        if fault.status in _FINAL:
+            headers["x-should-retry"] = "false"
+        self._json(fault.status, api.error(fault), headers)
 
     def _json(self, status: int, value: Any, headers: dict[str, str] | None = None) -> None:
         data = msgspec.json.encode(value)

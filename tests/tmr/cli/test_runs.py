@@ -21,7 +21,7 @@ def test_runs_are_listed_newest_first_with_counts_and_branch(mngr: Mngr) -> None
     os.utime(old.folder.spec, (1, 1))
     first, second = mngr.ok("tmr", "runs").stdout.splitlines()
     assert first.startswith("new  ")
-    assert first.endswith("1 tests (interrupted): 1 waiting")
+    assert first.endswith("1 test (interrupted): 1 waiting")
     assert second.startswith("old  ")
     assert second.endswith("2 tests: 1 blocked, 1 clean  tmr/old/integrated")
     rows = mngr.ok("tmr", "runs", "--json").json["runs"]

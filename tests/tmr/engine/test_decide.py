@@ -47,12 +47,84 @@ def test_an_agent_past_its_time_is_timed_out_though_it_is_busy() -> None:
     assert only(run, 610) == ("watch", "failed", "timed out after 600 s")
 
 
+def to_verify(*trees: str, slots: int = 1, verifiers: int = 1, busy: int = 0, queued: int = 0) -> RunState:
+    """A run with a task that waits for a verification for each tree, and agents that are busy."""
+    spec = make_spec(len(trees) + busy + queued, replace(KNOBS, slots=slots, verifiers=verifiers))
+    run = fold(spec, [Entry(1, "base", "intended"), Entry(2, "base", "done")])
+    slugs = [task.slug for task in spec.tasks]
+    for slug in slugs[: len(trees) + busy]:
+        run.apply(Entry(3, "launch", "intended", slug, 1))
+        run.apply(Entry(3, "launch", "done", slug, 1))
+    for slug, tree in zip(slugs, trees, strict=False):
+        run.apply(Entry(4, "watch", "done", slug, 1, "result"))
+        run.apply(Entry(5, "pull", "done", slug, 1, data={"verify": True, "tree": tree}))
+        run.apply(Entry(6, "stop", "done", slug, 1))
+    return run
+
+
+def verifications(run: RunState) -> list[int]:
+    """How many tasks each verification that begins now is for."""
+    return [1 + len(entry.data.get("also", {})) for entry in decide(run, 10) if entry.step == "verify"]
+
+
+@pytest.mark.accept("M15")
+def test_tasks_with_equal_trees_are_verified_together_and_others_are_not() -> None:
+    assert verifications(to_verify("x", "y", "x", "x", "", "", busy=1)) == [3]
+    assert verifications(to_verify("x", "y", "x", "x", "", "", verifiers=6, busy=1)) == [3, 1, 1, 1]
+    assert verifications(to_verify(*("x" * 45), verifiers=2, busy=1)) == [8, 8]
+    assert verifications(to_verify("", "", "", verifiers=2, busy=1)) == [1, 1]
+
+
+@pytest.mark.accept("L5")
+def test_slots_that_no_agent_needs_verify_too() -> None:
+    trees = [str(number) for number in range(9)]
+    assert len(verifications(to_verify(*trees, slots=4, busy=4))) == 1
+    assert len(verifications(to_verify(*trees, slots=4, busy=2))) == 3
+    assert len(verifications(to_verify(*trees, slots=4, busy=2, queued=2))) == 1
+    assert len(verifications(to_verify(*trees, slots=4))) == 4
+    assert len(verifications(to_verify(*trees, slots=2, verifiers=5))) == 5
+
+
+@pytest.mark.accept("M15")
+def test_what_a_shared_verification_leaves_open_is_verified_alone() -> None:
+    run = to_verify("x", "x", "x", busy=1)
+    (intention,) = decide(run, 10)
+    run.apply(intention)
+    first, second, third = (run.tasks[task.slug] for task in run.spec.tasks[:3])
+    assert {first.phase, second.phase, third.phase} == {Phase.VERIFYING}
+    told = {"verdicts": {first.slug: "failed", second.slug: "passed"}}
+    touched = run.apply(Entry(20, "verify", "done", first.slug, 1, data=told))
+    assert touched == (first.slug, second.slug, third.slug)
+    assert [run.tasks[slug].phase for slug in touched] == [Phase.ENDED, Phase.ENDED, Phase.TO_VERIFY]
+    (again,) = decide(run, 30)
+    assert (again.task, again.data) == (third.slug, {})
+    run.apply(again)
+    run.apply(Entry(40, "verify", "failed", third.slug, 1, "no host"))
+    assert (run.tasks[third.slug].phase, run.tasks[third.slug].stage) == (Phase.ENDED, "verify")
+
+
+@pytest.mark.accept("M15", "P4")
+def test_a_shared_verification_that_never_answers_fails_nobody_at_once() -> None:
+    run = to_verify("x", "x", busy=1)
+    (intention,) = decide(run, 10)
+    run.apply(intention)
+    late = 10 + 2 * run.knobs.verify_deadline_s
+    assert [entry for entry in decide(run, late - 1) if entry.step == "verify"] == []
+    (overdue,) = (entry for entry in decide(run, late) if entry.step == "verify")
+    run.apply(overdue)
+    states = [run.tasks[task.slug] for task in run.spec.tasks[:2]]
+    assert [(state.phase, state.alone, state.stage) for state in states] == [(Phase.TO_VERIFY, True, "")] * 2
+
+
 @pytest.mark.accept("P4")
 def test_an_agent_whose_screen_stands_still_is_given_up_before_its_time() -> None:
     run = working()
     see(run, 20, "working", activity="a")
     see(run, 100, "working", activity="b")
     see(run, 390, "working", activity="b")
+    (note,) = decide(run, 399)
+    assert (note.kind, note.data) == ("noted", {"silent_since": 100.0})
+    run.apply(note)
     assert decide(run, 399) == []
     assert only(run, 400) == ("watch", "failed", "no sign of life for 300 s")
 
@@ -67,6 +139,58 @@ def test_an_idle_agent_is_nudged_once_and_then_recorded() -> None:
     run.apply(Entry(81, "nudge", "done", SLUG, 1))
     assert decide(run, 139) == []
     assert only(run, 140)[2] == "idle without a result, also after a nudge: so it is"
+
+
+@pytest.mark.accept("M8", "U2")
+def test_that_an_agent_waits_for_a_person_is_written_down_once_and_again_when_it_goes_on() -> None:
+    run, agent = working(), ""
+    agent = run.tasks[SLUG].agent
+    for at, question in ((20.0, "Delete 3 files?"), (25.0, "Delete 4 files?"), (30.0, "Push?")):
+        run.see(Look(at, {agent: Seen(agent, "waiting", asks="permission", question=question)}))
+        for entry in decide(run, at):
+            assert (entry.step, entry.kind) == ("watch", "noted")
+            run.apply(entry)
+        assert decide(run, at) == []
+        assert (run.tasks[SLUG].asks, run.tasks[SLUG].phase) == ("permission", Phase.WORKING)
+        assert run.tasks[SLUG].question == ("Push?" if at == 30.0 else "Delete 3 files?")
+    see(run, 40, "working")
+    (entry,) = decide(run, 40)
+    run.apply(entry)
+    assert (run.tasks[SLUG].asks, run.tasks[SLUG].notes) == ("", ())
+
+
+@pytest.mark.accept("M19")
+def test_an_error_of_the_model_that_no_retry_changes_ends_the_wait_at_once() -> None:
+    run = working()
+    agent = run.tasks[SLUG].agent
+    run.see(Look(20, {agent: Seen(agent, "working", error="billing: no credit", error_kind="billing")}))
+    assert decide(run, 20) == []
+    run.see(Look(21, {agent: Seen(agent, "waiting", error="billing: no credit", error_kind="billing")}))
+    (entry,) = decide(run, 21)
+    assert (entry.step, entry.kind, entry.message) == ("watch", "failed", "billing: no credit")
+    run.apply(entry)
+    (pull,) = decide(run, 22)
+    assert (pull.step, pull.data) == ("pull", {"salvage": True})
+
+
+@pytest.mark.accept("M19")
+def test_the_third_equal_error_of_the_model_stops_the_launching_until_a_resume() -> None:
+    spec = make_spec(9, replace(KNOBS, slots=9))
+    run = fold(spec, [Entry(1, "base", "done")])
+    for number, kind in enumerate(("billing", "model", "billing", "billing")):
+        assert run.repeated_error is None
+        slug = spec.tasks[number].slug
+        run.apply(Entry(2, "launch", "intended", slug, 1))
+        run.apply(Entry(3, "launch", "done", slug, 1))
+        run.apply(Entry(4, "watch", "failed", slug, 1, f"{kind}: no", {"error": kind}))
+    (entry,) = decide(run, 5)
+    assert (entry.step, entry.kind, entry.task) == ("run", "noted", "")
+    assert entry.data["reason"] == "3 agents ended with the same error of the model: billing: no"
+    run.apply(entry)
+    assert {one.step for one in decide(run, 5)} == {"pull"}
+    run.apply(Entry(6, "run", "noted", message="resumed"))
+    assert run.stopped_why == ""
+    assert "launch" in {one.step for one in decide(run, 7)}
 
 
 @pytest.mark.accept("M8")
@@ -104,7 +228,7 @@ def test_a_host_that_does_not_answer_makes_no_agent_disappear() -> None:
     run = working()
     see(run, 20, "working")
     run.see(Look(30, {}, is_whole=False))
-    assert decide(run, 200) == []
+    assert [entry.kind for entry in decide(run, 200)] == ["noted"]
     run.see(Look(210, {}))
     assert decide(run, 229) == []
     assert only(run, 230) == ("watch", "failed", "the agent disappeared")
@@ -220,15 +344,20 @@ def test_a_late_word_about_an_earlier_attempt_changes_nothing() -> None:
     assert ("launch", SLUG) in run.in_flight
 
 
-def test_no_more_tests_are_verified_at_once_than_there_are_verifiers() -> None:
-    spec, disk = make_spec(20, Knobs(slots=20, launchers=20, verifiers=2)), Disk()
-    Loop(RunState(spec), disk.append, SimHands(SimWorld("r1", 4, work_s=(5, 6)))).go()
-    busy = most = 0
+def test_no_more_tests_are_verified_at_once_than_there_are_verifiers_and_idle_slots() -> None:
+    spec, disk = make_spec(20, Knobs(slots=10, launchers=20, verifiers=2)), Disk()
+    Loop(RunState(spec), disk.append, SimHands(SimWorld("r1", 4, work_s=(5, 6), trees=1000))).go()
+    busy = agents = most = 0
     for entry in disk.entries:
         if entry.step in ("verify", "base"):
             busy += 1 if entry.kind == "intended" else -1
-            most = max(most, busy)
-    assert most == 2
+        elif (entry.step, entry.kind) == ("launch", "intended"):
+            agents += 1
+        elif (entry.step, entry.kind) == ("stop", "done"):
+            agents -= 1
+        most = max(most, busy)
+        assert busy <= max(2, 2 + 10 - agents)
+    assert 2 < most <= 10
 
 
 @pytest.mark.accept("M13")
@@ -245,3 +374,74 @@ def test_the_longest_known_task_starts_first() -> None:
     )
     run = RunState(replace(make_spec(3), tasks=tasks))
     assert [tasks.index(next(task for task in tasks if task.slug == slug)) for slug in run.queue] == [1, 2, 0]
+
+
+def resumed(at: float) -> RunState:
+    """The same run, taken up again at this time."""
+    run = working()
+    run.apply(Entry(at, "run", "noted", message="resumed"))
+    return run
+
+
+@pytest.mark.accept("Q12")
+def test_after_a_resume_no_deadline_counts_before_a_look_that_shows_all_agents() -> None:
+    """TH-H3."""
+    run = resumed(at=100_000)
+    agent = run.tasks[SLUG].agent
+    run.see(Look(100_001, {}, is_whole=False))
+    run.see(Look(100_002, {agent: Seen(agent, "unknown", how="host silent")}, is_whole=False))
+    assert decide(run, 100_500) == []
+    see(run, 100_500, "working", activity="a")
+    see(run, 101_000, "working", activity="b")
+    assert decide(run, 101_099) == []
+    assert only(run, 101_100) == ("watch", "failed", "timed out after 600 s")
+
+
+@pytest.mark.accept("Q12")
+def test_a_look_is_complete_when_it_shows_all_agents_though_some_other_host_is_silent() -> None:
+    run = resumed(at=100_000)
+    agent = run.tasks[SLUG].agent
+    run.see(Look(100_010, {agent: Seen(agent, "working")}, is_whole=False))
+    assert only(run, 100_310) == ("watch", "failed", "no sign of life for 300 s")
+
+
+@pytest.mark.accept("Q12", "P6")
+def test_a_host_that_is_gone_for_good_does_not_keep_a_resumed_run_from_ending() -> None:
+    run = resumed(at=100_000)
+    run.see(Look(100_001, {}, is_whole=False))
+    assert decide(run, 101_199) == []
+    assert only(run, 101_200) == ("watch", "failed", "timed out after 600 s")
+
+
+@pytest.mark.accept("Q12")
+def test_a_step_in_flight_gets_a_new_deadline_after_a_resume() -> None:
+    """TH-H3."""
+    run = working()
+    run.apply(Entry(30, "watch", "done", SLUG, 1, "result"))
+    run.apply(Entry(31, "pull", "intended", SLUG, 1))
+    run.apply(Entry(100_000, "run", "noted", message="resumed"))
+    assert decide(run, 100_001) == []
+    see(run, 100_010, "waiting", result=True)
+    assert decide(run, 100_309) == []
+    assert only(run, 100_310) == ("pull", "failed", "no answer within 300 s")
+
+
+@pytest.mark.accept("Q12")
+def test_a_pause_of_the_orchestrator_counts_for_no_agent_and_ends_with_a_complete_look() -> None:
+    run = working()
+    see(run, 500, "working", activity="a")
+    run.apply(Entry(40_000, "run", "noted", message="paused", data={"since": 509.0}))
+    assert decide(run, 40_000) == []
+    see(run, 39_999, "working", activity="a")  # it was on its way since before the pause
+    assert decide(run, 40_050) == []
+    see(run, 40_050, "working", activity="b")
+    assert decide(run, 40_150) == []
+    assert only(run, 40_151) == ("watch", "failed", "timed out after 600 s")
+
+
+@pytest.mark.accept("Q12", "P5")
+def test_a_result_is_taken_though_the_time_is_over() -> None:
+    run = working()
+    see(run, 605, "working", result=True)
+    assert decide(run, 612) == []
+    assert only(run, 625) == ("watch", "done", "result, still busy")

@@ -2,8 +2,10 @@
 
 import random
 from collections.abc import Callable
+from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from mngr_tmr.engine.loop import Loop
 from mngr_tmr.engine.simulated import FAULTS, SimHands, SimWorld
@@ -12,6 +14,7 @@ from mngr_tmr.model.entry import Entry
 from mngr_tmr.model.run import Knobs, RunSpec
 from mngr_tmr.model.task import make_task
 
+HOUR_S = 3600.0
 KNOBS = Knobs(slots=4, verifiers=2, timeout_s=600, idle_s=60, silence_s=300)
 
 
@@ -41,25 +44,35 @@ class Disk:
                 raise KilledError
 
 
-def run_on(spec: RunSpec, world: SimWorld, disk: Disk) -> RunState:
-    """One life of an orchestrator: new, or taking up what an earlier one left."""
-    state = fold(spec, disk.entries)
-    hands = SimHands(world)
-    loop = Loop(state, disk.append, hands)
-    if disk.entries:
-        loop.resume(Entry(world.now, "run", "noted", message="resumed"))
-    return loop.go()
+def run_on(spec: RunSpec, world: SimWorld, disk: Disk, **hands_options: Any) -> RunState:
+    """One life of an orchestrator: new, or taking up what an earlier one left; resumed when it stopped launching."""
+    while True:
+        state = fold(spec, disk.entries)
+        hands = SimHands(world, floor=state.last_at, **hands_options)
+        loop = Loop(state, disk.append, hands)
+        if disk.entries:
+            loop.resume(Entry(hands.now(), "run", "noted", message="resumed"))
+        loop.go()
+        if not state.stopped_why:
+            return state
 
 
 def check_end(spec: RunSpec, world: SimWorld, state: RunState) -> None:
     assert {task.phase for task in state.tasks.values()} == {Phase.ENDED}
     assert set(world.launches.values()) <= {1}, "an attempt was launched twice"
     assert set(world.nudges.values()) <= {1}, "nudged twice"
+    refused = {agent.name for agent in world.agents.values() if agent.fault == "model_refuses"}
+    assert not refused & set(world.nudges), "nudged although no retry could help"
     for task in spec.tasks:
         ended = state.tasks[task.slug]
         fault = world.fault(task.slug, ended.attempt)
         key = task.slug, ended.attempt
-        if fault in ("", "idles_until_nudged", "stop_fails"):
+        assert ended.attempt == 1, "a turn was paid twice"
+        if fault == "idles_until_nudged" and "nudge: perhaps sent" in ended.notes:
+            continue  # a death between writing that it is nudged and nudging it: it is not nudged twice
+        if fault == "launch_hangs" and not ended.has_failed:
+            assert world.verified[key] >= 1  # a freeze gave the launch the time that it took
+        elif fault in ("", "idles_until_nudged", "stop_fails"):
             assert not ended.has_failed, (task.slug, fault, ended)
             assert world.pulled[key] >= 1
             assert world.verified[key] >= 1
@@ -78,6 +91,7 @@ STAGE = {
     "vanishes": "watch",
     "hangs": "watch",
     "idles": "watch",
+    "model_refuses": "watch",
     "pull_fails": "pull",
     "pull_hangs": "pull",
     "verify_hangs": "verify",
@@ -98,6 +112,18 @@ def test_every_task_ends_with_a_verdict_and_no_more_agents_run_than_slots() -> N
     assert world.most_alive == KNOBS.slots
 
 
+@pytest.mark.accept("M15", "L5")
+def test_tasks_whose_commits_have_the_same_tree_share_working_copies() -> None:
+    """Slots are busy, and there is one verifier, so that tasks wait for it."""
+    spec = make_spec(80, replace(KNOBS, slots=20, launchers=20, verifiers=1))
+    one, many = (SimWorld("r1", 1, work_s=(1, 2), trees=trees) for trees in (1, 1000))
+    for world in (one, many):
+        check_end(spec, world, run_on(spec, world, Disk()))
+        assert len(world.verified) == 80
+    assert many.copies >= 75
+    assert one.copies < many.copies * 2 / 3
+
+
 @pytest.mark.accept("Q2", "P4", "P5", "P6", "M8")
 @pytest.mark.parametrize("seed", range(40))
 def test_every_fault_ends_as_a_record_with_its_stage(seed: int) -> None:
@@ -109,20 +135,6 @@ def test_the_faults_of_the_seeds_are_all_of_them() -> None:
     worlds = [SimWorld("r1", seed, fault_share=0.6) for seed in range(40)]
     met = {world.fault(task.slug, 1) for world in worlds for task in make_spec(30).tasks}
     assert met == {"", *FAULTS}
-
-
-@pytest.mark.accept("Q1", "P10")
-@pytest.mark.parametrize("before", [True, False], ids=["before", "after"])
-def test_a_death_at_every_entry_of_the_journal_loses_and_repeats_nothing(before: bool) -> None:
-    spec = make_spec(8)
-    length = _entries_of(lambda disk: run_on(spec, SimWorld("r1", 7, fault_share=0.5), disk))
-    for boundary in range(length):
-        world, disk = SimWorld("r1", 7, fault_share=0.5), Disk()
-        disk.dies_at, disk.dies_before_writing = boundary, before
-        with pytest.raises(KilledError):
-            run_on(spec, world, disk)
-        disk.dies_at = None
-        check_end(spec, world, run_on(spec, world, disk))
 
 
 @pytest.mark.accept("Q1", "Q2")
@@ -140,6 +152,77 @@ def test_many_deaths_in_one_run_lose_and_repeat_nothing(seed: int) -> None:
         except KilledError:
             continue
     check_end(spec, world, state)
+
+
+@pytest.mark.accept("Q1", "Q2", "Q12", "P10")
+@pytest.mark.parametrize("before", [True, False], ids=["before", "after"])
+@pytest.mark.parametrize("seed", [7, 1])
+def test_a_death_and_downtime_at_every_entry_of_the_journal_loses_and_repeats_nothing(
+    seed: int, before: bool
+) -> None:
+    """TH-H3."""
+    spec, chance = make_spec(8), random.Random(seed)
+    length = _entries_of(lambda disk: run_on(spec, SimWorld("r1", seed, fault_share=0.5), disk))
+    for boundary in range(length):
+        world, disk = SimWorld("r1", seed, fault_share=0.5), Disk()
+        disk.dies_at, disk.dies_before_writing = boundary, before
+        with pytest.raises(KilledError):
+            run_on(spec, world, disk)
+        disk.dies_at = None
+        be_down(world, chance)
+        check_end(spec, world, run_on(spec, world, disk, silent_looks=chance.randrange(4)))
+
+
+@pytest.mark.accept("Q12", "Q2")
+@pytest.mark.parametrize("seed", range(20))
+def test_many_downtimes_clock_jumps_and_freezes_in_one_run_lose_no_result(seed: int) -> None:
+    """TH-H3."""
+    spec, world, disk = make_spec(20), SimWorld("r1", seed, fault_share=0.3), Disk()
+    chance, lives = random.Random(seed), 0
+    while True:
+        disk.dies_at = len(disk.entries) + chance.randrange(1, 40) if lives < 10 else None
+        disk.dies_before_writing = chance.random() < 0.5
+        lives += 1
+        freezes = tuple(chance.uniform(5, 40 * HOUR_S) for _ in range(chance.randrange(3)))
+        try:
+            state = run_on(spec, world, disk, silent_looks=chance.randrange(6), freezes=freezes)
+            break
+        except KilledError:
+            be_down(world, chance)
+    check_end(spec, world, state)
+
+
+@pytest.mark.accept("Q12")
+def test_an_orchestrator_that_stood_still_writes_that_down_and_takes_what_is_finished() -> None:
+    spec, world, disk = make_spec(12), SimWorld("r1", 1), Disk()
+    check_end(spec, world, run_on(spec, world, disk, freezes=(9 * HOUR_S,)))
+    (pause,) = (entry for entry in disk.entries if entry.message == "paused")
+    assert pause.at - pause.data["since"] >= 9 * HOUR_S
+
+
+def be_down(world: SimWorld, chance: random.Random) -> None:
+    """Time passes without an orchestrator, none to days, and the machine's clock may be set meanwhile."""
+    world.now += chance.choice((0.0, 10 ** chance.uniform(0.0, 3.0), 10 ** chance.uniform(3.0, 5.3)))
+    if chance.random() < 0.5:
+        world.clock_error_s += chance.choice((-1, 1)) * 10 ** chance.uniform(0.0, 5.3)
+
+
+@pytest.mark.accept("M19")
+def test_a_run_without_credit_launches_few_agents_and_the_rest_can_be_resumed() -> None:
+    spec, world, disk = make_spec(40), SimWorld("r1", 1), Disk()
+    world.faults = ("model_refuses",)
+    world.fault_share = 1.0
+    state = RunState(spec)
+    Loop(state, disk.append, SimHands(world)).go()
+    assert 3 <= len(world.agents) <= 2 * KNOBS.slots
+    assert len(state.queue) == 40 - len(world.agents)
+    assert {task.message for task in state.tasks.values() if task.has_failed} == {"no credit"}
+    assert [entry.message for entry in disk.entries if entry.step == "run"] == ["launching stopped"]
+    world.fault_share = 0.0
+    resumed = Loop(fold(spec, disk.entries), disk.append, SimHands(world))
+    resumed.resume(Entry(world.now, "run", "noted", message="resumed"))
+    assert not resumed.go().queue
+    assert len(world.verified) == 40 - len([task for task in state.tasks.values() if task.has_failed])
 
 
 @pytest.mark.accept("Q2")

@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.support.repository import copy_of, make_empty
+
 import mngr
 from mngr_tmr.integrate.conflict import Resolve
 from mngr_tmr.integrate.integrate import integrate
@@ -46,15 +48,16 @@ class Work(NamedTuple):
     change: int | None = None
 
 
+def _make_repository(path: Path) -> None:
+    make_empty(path, name="Ada", email="ada@example.com")
+
+
 class Scene:
     """One repository with a base commit, and a run on it."""
 
     def __init__(self, folder: Path, files: Mapping[str, Content]) -> None:
         self.repo = folder / "my repo's"
-        self.repo.mkdir()
-        self.git("init", "-q", "-b", "main")
-        self.git("config", "user.name", "Ada")
-        self.git("config", "user.email", "ada@example.com")
+        copy_of(_make_repository, self.repo)
         self.base = self.commits("main", "", [Work("the base", files)])[0]
         self.git("reset", "-q", "--hard")
         self.records: list[TaskRecord] = []

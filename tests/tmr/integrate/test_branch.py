@@ -57,7 +57,7 @@ def test_trailers_say_rank_reason_and_credit(scene: Scene) -> None:
     done = scene.integrate()
     said = scene.git("log", "-1", "--format=%(trailers:only,unfold)", done.tip)
     assert "Tmr-Rank: 1\n" in said
-    assert "Tmr-Reason: 2 tests need it, 2 red before" in said
+    assert "Tmr-Reason: 2 agents made it, 2 of their tests failed before" in said
     assert f"Tmr-Task: {first.task.slug} {first.task.node_id}\n" in said
     assert f"Tmr-Task: {second.task.slug} {second.task.node_id}\n" in said
 

@@ -73,6 +73,11 @@ def test_verified_work_is_a_candidate() -> None:
             "excluded",
             "other code than its own was tested: app comes from /usr",
         ),
+        (
+            {"after": seen("cannot_tell", "it started tool")},
+            "excluded",
+            "it cannot be told which code was tested: it started tool",
+        ),
         ({"commits": (), "after": seen("passed")}, "nothing", "it changed nothing"),
         ({"commits": (replace(COMMIT, id="--output=x"),)}, "excluded", "its commits have no proper ids"),
     ],

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 from tests.tmr.integrate.scene import Scene, Untried, Work
@@ -12,6 +13,7 @@ from mngr_tmr.integrate.integrate import integrate
 from mngr_tmr.integrate.local_runner import LocalRunner
 from mngr_tmr.integrate.runner import Collection
 from mngr_tmr.model.integration import Integration
+from mngr_tmr.model.measured import count, headline
 from mngr_tmr.model.verdict import TestRun
 
 APP = """\
@@ -72,6 +74,13 @@ def tried(scene: Scene) -> Integration:
         return integrate(run, scene.records, runner=runner)
 
 
+def with_tests(scene: Scene, text: str) -> Scene:
+    """The scene with other tests in its base."""
+    folder = scene.repo.parent / "more"
+    folder.mkdir()
+    return Scene(folder, {**FILES, "tests/test_app.py": text})
+
+
 def why(done: Integration, slug: str) -> Iterator[str]:
     return (account.why for account in done.accounts if account.task == slug and account.kind == "excluded")
 
@@ -90,6 +99,7 @@ def test_what_is_green_passes_every_gate(scene: Scene) -> None:
         ("affected tests", True),
         ("suite", True),
     ]
+    assert done.gates[-1].detail == "3 pass"
     assert [fix.title for fix in done.fixes] == ["add adds"]
 
 
@@ -164,7 +174,10 @@ def test_what_is_red_at_the_base_blames_nobody(scene: Scene) -> None:
     scene.agent(ADD, before="failed")
     done = tried(scene)
     assert [fix.title for fix in done.fixes] == ["words"]
-    assert [gate.name for gate in done.gates if not gate.passed] == ["lint"]
+    assert {gate.name: gate.detail for gate in done.gates if not gate.passed} == {
+        "lint": "exit code 1:",
+        "suite": "2 pass, 1 fails (it failed before)",
+    }
     assert any(note.startswith("lint is red, and by no change of this run") for note in done.notes)
 
 
@@ -183,6 +196,43 @@ def test_a_flaky_test_drops_nobody(scene: Scene, tmp_path: Path) -> None:
     assert done.squashed
     assert any("test_coin is flaky" in note for note in done.notes)
     assert done.added_tests[0]["outcome"] == "flaky"
+
+
+@pytest.mark.accept("M20", "R10")
+@pytest.mark.parametrize("suite", ["", "true"])
+def test_all_tests_are_run_at_the_tip_and_told_with_what_they_did_before(scene: Scene, suite: str) -> None:
+    """A test that nobody worked on fails before and after; one that is fixed by another's work counts as fixed."""
+    more = (
+        TESTS
+        + "\n\ndef test_three():\n    assert app.add(1, 2) == 3\n\n\ndef test_gone():\n    assert app.gone\n"
+    )
+    scene = with_tests(scene, more)
+    scene.knobs = replace(scene.knobs, suite=suite)
+    scene.agent(ADD, Work("add adds", {"app.py": FIXED}))
+    scene.agent(DOUBLE, before="passed")
+    three, gone = (f"test_app.py::test_{name}" for name in ("three", "gone"))
+    scene.agent(three, before="failed", after="failed")
+    scene.agent(gone, before="failed", after="failed")
+    extra = more + "\n\ndef test_extra():\n    assert app.add(2, 2) == 4\n"
+    scene.agent(NAME, Work("one more", {"tests/test_app.py": extra}), before="passed")
+    done = tried(scene)
+    table = {row.test.rpartition("_")[2]: row for row in done.measured}
+    assert {name: (row.base.outcome, row.agent.outcome, row.tip.outcome) for name, row in table.items()} == {
+        "add": ("failed", "passed", "passed"),
+        "double": ("passed", "passed", "passed"),
+        "three": ("failed", "failed", "passed"),
+        "gone": ("failed", "failed", "failed"),
+        "name": ("passed", "passed", "passed"),
+        "extra": ("missing", "", "passed"),
+    }
+    assert "no attribute 'gone'" in table["gone"].tip.reason
+    assert headline(done.measured) == "on the branch: 5 pass, 1 fails (it failed before)"
+    assert count(done.measured).fixed == 2
+    assert [gate.name for gate in done.gates if not gate.passed] == ["all tests" if suite else "suite"]
+    needed = {test.rpartition("_")[2] for test in done.fixes[0].needed_by}
+    assert needed == {"add", "three", "extra"}
+    assert done.fixes[0].reason.startswith("3 tests need it; 1 agent made it, its test failed before")
+    assert msgspec.json.decode(msgspec.json.encode(done), type=Integration) == done
 
 
 @pytest.mark.accept("R15", "J2")

@@ -12,6 +12,7 @@ from tests.support.world import World
 from tests.tmr.integrate.scene import Scene, Untried, Work
 
 import mngr
+from mngr_tmr.integrate.agent_work import Trust
 from mngr_tmr.integrate.candidates import sort_out
 from mngr_tmr.integrate.conflict import Conflict
 from mngr_tmr.integrate.integrator import integrate_by_agent, integrator_job
@@ -233,5 +234,7 @@ def test_an_agent_sees_the_token_only_when_it_is_to_push(scene: Scene, world: Wo
     scene.knobs = replace(scene.knobs, integrator_env_names=("GH_TOKEN", "EXTRA"), push=push)
     manager = mngr.Manager(cwd=str(scene.repo), env=world.env)
     env = {"GH_TOKEN": "canary", "EXTRA": "1", "OTHER": "2"}
-    done = integrate_by_agent(scene.run, scene.records, runner=Untried(scene), env=env, manager=manager)
+    done = integrate_by_agent(
+        scene.run, scene.records, runner=Untried(scene), trust=Trust(env), manager=manager
+    )
     assert scene.show(done.tip, "seen.txt").split() == (["EXTRA", "GH_TOKEN"] if push else ["EXTRA"])

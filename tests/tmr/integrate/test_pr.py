@@ -51,7 +51,10 @@ def test_it_holds_counts_ranking_reasons_blocked_escalations_and_links(scene: Sc
     assert "6 tests, an agent for each" in text
     assert "of 6 tasks: 2 integrated, 4 left out, 0 failed, 0 without a change" in text
     assert f"1. `first` (`{done.fixes[0].commit[:12]}`)" in text
-    assert "why here: `1 test needs it, 1 red before; importance 5 of 5" in text
+    assert (
+        "why here: `no test was seen to need it; 1 agent made it, its test failed before; importance 5 of 5"
+        in text
+    )
     assert f"`git revert {done.fixes[0].commit[:12]}`" in text
     assert f"[`{one.task.node_id}`](tasks/{one.task.slug}/attempt-2/)" in text
     assert "weakened in `tests/test_a.py::test_a`: `x == 1` → `x`" in text
@@ -81,7 +84,7 @@ def test_witnesses_gates_and_reverts_are_told(scene: Scene) -> None:
     assert "old test: fails on old code, passes on new; new test: not run on old code, passes on new" in text
     assert "without it these go red: `t::x`" in text
     assert f"`git revert {fixes[1].commit[:12]} {fixes[0].commit[:12]}`" in text
-    assert "- lint: red, also without these changes: `exit code 1`" in text
+    assert "- lint: red: `exit code 1`" in text
     assert "- `a note`" in text
 
 

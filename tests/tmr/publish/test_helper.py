@@ -1,10 +1,13 @@
 """`mngr-result`, run as an agent runs it."""
 
+import importlib
+import io
 import json
 import os
 import sys
-from functools import cache
+import zipfile
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -14,7 +17,7 @@ from tests.tmr.project import PYTHON
 
 from mngr.process import Completed, run
 from mngr_tmr.model.result import Result, read_claim
-from mngr_tmr.publish.helper import HelperConfig, helper_setup, helper_text
+from mngr_tmr.publish.helper import HelperConfig, helper_program, helper_setup
 from mngr_tmr.publish.schema import schema_text
 
 TEST = "tests/test_app.py::test_greets"
@@ -231,11 +234,9 @@ def test_code_from_elsewhere_is_named_and_has_its_own_exit_code(agent: Agent, tm
 
 @pytest.mark.accept("M17")
 def test_a_program_of_another_checkout_is_named(tmp_path: Path) -> None:
-    agent = Agent(tmp_path, HelperConfig(test=TEST, file="tests/test_app.py", programs=("greeter",)))
-    (agent.copy / "pyproject.toml").write_text(
-        '[project]\nname = "app"\n[project.scripts]\nhello = "app:greet"\n'
-    )
     programs, elsewhere = tmp_path / "programs", tmp_path / "elsewhere"
+    config = HelperConfig(test=TEST, file="tests/test_app.py", programs=("greeter",), repo=str(elsewhere))
+    agent = Agent(tmp_path, config)
     programs.mkdir()
     elsewhere.mkdir()
     (elsewhere / "app.py").write_text("")
@@ -269,8 +270,8 @@ def test_the_users_setup_runs_afterwards_as_it_is(tmp_path: Path, setup: str) ->
     )
     alone = run(["sh", "-c", setup], cwd=str(tmp_path))
     assert (done.code, done.stdout) == (alone.code, alone.stdout)
-    assert (state / "bin/mngr-result").read_text() == helper_text(CONFIG)
-    assert len(helper_setup(setup, CONFIG)) < 20_000
+    assert (state / "bin/mngr-result").read_bytes() == helper_program(CONFIG)
+    assert len(helper_setup(setup, CONFIG)) < 70_000  # a shell takes 128 KB in one word
 
 
 @pytest.mark.parametrize("test", ["a'b\"c$(id)`id`\\", "ünï ☃", "x\ny"])
@@ -281,12 +282,12 @@ def test_hostile_names_are_data(tmp_path: Path, test: str) -> None:
 
 
 def test_it_needs_nothing_newer_than_python_3_8(tmp_path: Path) -> None:
-    program = tmp_path / "mngr_result.py"
-    program.write_text(helper_text(CONFIG))
+    with zipfile.ZipFile(io.BytesIO(helper_program(CONFIG))) as archive:
+        archive.extractall(tmp_path)
     judge = [str(Path(sys.executable).with_name("vermin")), "--no-tips", "--target=3.8-"]
-    run([*judge, str(program)]).check("its features and imports")
-    program.write_text("import tomllib\n")
-    assert run([*judge, str(program)]).code
+    run([*judge, str(tmp_path)]).check("its features and imports")
+    (tmp_path / "newer.py").write_text("import tomllib\n")
+    assert run([*judge, str(tmp_path)]).code
 
 
 texts = st.text(max_size=8)
@@ -319,24 +320,33 @@ results = st.fixed_dictionaries(
 )
 
 
-@cache
-def _program() -> dict[str, object]:
-    program: dict[str, object] = {"__name__": "program"}
-    exec(compile(helper_text(CONFIG), "mngr-result", "exec"), program)
-    return program
+@pytest.fixture(scope="module")
+def results_module(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
+    """The program's module that checks results, loaded from the zip as on a host."""
+    path = tmp_path_factory.mktemp("program") / "mngr-result"
+    path.write_bytes(helper_program(CONFIG))
+    kept = {
+        name: sys.modules.pop(name) for name in tuple(sys.modules) if name.partition(".")[0] == "mngr_tmr"
+    }
+    sys.path.insert(0, str(path))
+    try:
+        module = importlib.import_module("mngr_tmr.publish.program.results")
+    finally:
+        sys.path.remove(str(path))
+        for name in [name for name in sys.modules if name.partition(".")[0] == "mngr_tmr"]:
+            del sys.modules[name]
+        sys.modules.update(kept)
+    return module
 
 
 @pytest.mark.accept("M12", "Q7")
 @settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.one_of(results, anything))
-def test_what_the_helper_accepts_we_read_and_what_we_refuse_it_refuses(value: object) -> None:
-    program = _program()
-    problems, contradictions = program["problems"], program["contradictions"]
-    known = program["CONFIG"]
-    assert callable(problems)
-    assert callable(contradictions)
-    assert isinstance(known, dict)
-    found = problems(value, known["schema"]) or contradictions(value)
+def test_what_the_helper_accepts_we_read_and_what_we_refuse_it_refuses(
+    results_module: ModuleType, value: object
+) -> None:
+    schema = results_module.CONFIG["schema"]
+    found = results_module.problems(value, schema) or results_module.contradictions(value)
     try:
         data = json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, UnicodeEncodeError):

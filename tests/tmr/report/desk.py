@@ -5,17 +5,19 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from tests.support.repository import commit_all, copy_of
 
 import mngr
 from mngr_tmr.model.entry import Entry, Kind, Step
 from mngr_tmr.model.integration import Integration
+from mngr_tmr.model.measured import Measured, MeasuredTest
 from mngr_tmr.model.record import Commit, End, TaskRecord
 from mngr_tmr.model.result import Blocked, Change, ChangeKind, Claim, Escalation, Outcome, Result
 from mngr_tmr.model.run import Knobs, RunSpec
 from mngr_tmr.model.task import Task, make_task
 from mngr_tmr.model.verdict import TestOutcome, TestRun, Verdict, Verified
 from mngr_tmr.report.contents import Contents, RunNow, make_contents
-from mngr_tmr.run.folder import RunFolder, make_folder, runs_folder, write_json
+from mngr_tmr.run.folder import RunFolder, make_folder, runs_folder
 from mngr_tmr.run.steps import Pulled
 
 T0 = 1_790_000_000.0
@@ -56,6 +58,11 @@ def seen(name: str, verdict: Verdict, reason: str = "", text: str = "", commit: 
     )
     runs = (TestRun(node(name), outcome, 1.5, text or reason),)
     return Verified(node(name), commit, verdict, reason, runs)
+
+
+def measured(name: str, base: str, tip: str, agent: str = "", why: str = "") -> MeasuredTest:
+    """A row of the table of the branch."""
+    return MeasuredTest(node(name), Measured(base), Measured(agent), Measured(tip, why))
 
 
 def commit(number: int, kind: ChangeKind = "implementation", claimed: ChangeKind | None = None) -> Commit:
@@ -154,7 +161,7 @@ class RunDesk:
         path = self.attempt(name)
         (path / "outbox").mkdir(parents=True)
         (path / "outbox" / "result.json").write_bytes(data)
-        write_json(str(path / "pulled.json"), Pulled("", commit or self.base))
+        self.folder.writer.write_json(str(path / "pulled.json"), Pulled("", commit or self.base))
         self.note("pull", "done", name, verify=bool(commit))
         self.note("stop", "done", name)
         return path
@@ -163,14 +170,16 @@ class RunDesk:
         self.note("verify", "intended", name)
         self.note("verify", "done", name)
         found = seen(name, verdict, reason, commit=commit or self.base)
-        write_json(self.folder.file(task(name).slug, 1, "verified.json"), found)
+        self.folder.writer.write_json(self.folder.file(task(name).slug, 1, "verified.json"), found)
 
     def measured(self, **verdicts: Verdict) -> None:
         """What was seen at the base commit."""
-        write_json(self.folder.base, {node(name): seen(name, verdict) for name, verdict in verdicts.items()})
+        self.folder.writer.write_json(
+            self.folder.base, {node(name): seen(name, verdict) for name, verdict in verdicts.items()}
+        )
 
     def integrated(self, integration: Integration) -> None:
-        write_json(self.folder.integration, integration)
+        self.folder.writer.write_json(self.folder.integration, integration)
 
     def attempt(self, name: str, number: int = 1) -> Path:
         return Path(self.folder.attempt(task(name).slug, number))
@@ -182,13 +191,9 @@ class RunDesk:
 def with_repository(folder: Path) -> Path:
     """A repository with one commit, in a folder whose name needs quoting."""
     repo = folder / "my repo's"
-    repo.mkdir()
-    env = {"HOME": str(folder), "GIT_CONFIG_NOSYSTEM": "1"}
-    for words in (
-        ("init", "-q", "-b", "main"),
-        ("config", "user.name", "Ada"),
-        ("config", "user.email", "ada@example.com"),
-        ("commit", "-q", "--allow-empty", "-m", "first"),
-    ):
-        mngr.run_program(["git", *words], cwd=str(repo), env=env).check("git")
+    copy_of(_make_repository, repo)
     return repo
+
+
+def _make_repository(path: Path) -> None:
+    commit_all(path, name="Ada", email="ada@example.com", message="first")

@@ -19,10 +19,12 @@ from tests.tmr.report.desk import (
     MALFORMED,
     QUEUED,
     RunDesk,
+    blocked,
     change,
     commit,
     contents_of,
     escalation,
+    measured,
     node,
     record,
     result,
@@ -31,16 +33,19 @@ from tests.tmr.report.desk import (
 )
 
 from mngr_tmr.model.integration import Account, Fix, Gate, Integration, Weakening
+from mngr_tmr.model.measured import BranchCounts, Measured, MeasuredTest
 from mngr_tmr.model.record import Commit
 from mngr_tmr.model.result import Claim
 from mngr_tmr.report.contents import Contents
 from mngr_tmr.report.junit import MARKS, junit, names_of
 from mngr_tmr.report.lines import report_lines
 from mngr_tmr.report.markdown import append_step_summary, step_summary
+from mngr_tmr.report.page import make_run
 from mngr_tmr.report.report import write_summary
 from mngr_tmr.report.sections import NAMES
 from mngr_tmr.report.summary import Summary, make_summary, summary_schema
 from mngr_tmr.run.folder import RunFolder
+from mngr_view.records import Fact
 
 FOLDER = RunFolder("/repo/.mngr/tmr/r1")
 ALL = (CLEAN, FIXED, BLOCKED, LOST, MALFORMED, QUEUED, ESCALATING)
@@ -71,6 +76,7 @@ def hostile() -> Contents:
         accounts=(Account("x", "excluded", HOSTILE),),
         gates=(Gate("lint", False, HOSTILE),),
         weakenings=(Weakening("removed", HOSTILE, HOSTILE),),
+        measured=(MeasuredTest(node("evil"), tip=Measured("failed", HOSTILE)), MeasuredTest(HOSTILE)),
     )
     return contents_of(*records, integration=integration)
 
@@ -84,8 +90,9 @@ def test_the_summary_is_the_record_that_its_schema_describes(tmp_path: Path) -> 
     assert read == make_summary(contents, folder)
     assert (read.schema, read.collected, read.exit_code) == (1, len(ALL), 3)
     assert sum(read.counts.values()) == len(read.rows) == len(ALL)
+    optional = ("branch", "usage", "problems", "took_s", "integration", "schema")
     assert summary_schema()["$defs"]["Summary"]["required"] == [
-        name for name in Summary.__struct_fields__ if name not in ("branch", "usage", "problems", "schema")
+        name for name in Summary.__struct_fields__ if name not in optional
     ]
 
 
@@ -122,6 +129,53 @@ def test_junit_has_a_case_for_every_row_and_counts_that_agree() -> None:
         "test_queued": ["skipped"],
     }
     assert set(MARKS) == set(NAMES)
+
+
+def with_branch() -> Contents:
+    """Of three tests that failed before two pass on the branch; a fourth that was left out fails there as before."""
+    left_out = record("left", result("left", "fixed", passed_before=False), commit(2), before="failed")
+    lost = record("lost", None, end="failed", stage="watch", message="gone", before="failed", after=None)
+    blocked_ = record("blocked", blocked("blocked"), before="failed", after="failed")
+    rows = (
+        measured("fixed", "failed", "passed", "passed"),
+        measured("left", "failed", "failed", "passed", "E left"),
+        measured("lost", "failed", "passed"),
+        measured("blocked", "failed", "passed", "failed"),
+        measured("clean", "passed", "passed", "passed"),
+    )
+    accounts = (Account(left_out.task.slug, "excluded", "conflict"),)
+    gate = Gate("suite", False, "4 pass, 1 fails (it failed before)")
+    integration = Integration(
+        BASE, "tmr/r1/integrated", "t" * 40, gates=(gate,), accounts=accounts, measured=rows
+    )
+    return contents_of(FIXED, left_out, lost, blocked_, CLEAN, integration=integration)
+
+
+@pytest.mark.accept("M20", "J6", "U6")
+def test_every_form_says_of_the_branch_what_was_measured_there() -> None:
+    contents = with_branch()
+    told = "on the branch: 4 pass, 1 fails (it failed before)"
+    lines = report_lines(contents, FOLDER, "")
+    assert lines[:2] == (told, "4 failures (3 fixed), 1 cause:")
+    assert "  gate suite is red: 4 pass, 1 fails (it failed before)" in lines
+    branch = make_summary(contents, FOLDER).branch
+    assert branch is not None
+    assert branch.headline == told
+    assert branch.counts == BranchCounts(passed=4, failed=1, failed_before=1, fixed=3)
+    assert f"**{told}**" in step_summary(contents)
+    assert "4 failures (3 fixed), 1 cause" in step_summary(contents)
+    cases = suite_of(contents).findall("testcase")
+    marks = {str(case.get("name"))[5:]: [child.tag for child in case] for case in cases}
+    assert {name: tags[0] for name, tags in marks.items() if tags[0] != "system-out"} == {
+        "left": "failure",
+        "lost": "error",
+        "blocked": "error",
+    }
+    run = make_run(contents, {}, "r1")
+    assert (run.headline, len(run.measured)) == (told, 5)
+    assert {test.name[5:]: test.status for test in run.tests if test.status != "passed"} == {"left": "failed"}
+    assert Fact("gate suite", "4 pass, 1 fails (it failed before)", "bad") in run.facts
+    assert "green" not in str(run.facts)
 
 
 @pytest.mark.accept("U6")
@@ -194,7 +248,7 @@ def test_a_huge_step_summary_stays_below_what_github_takes() -> None:
 
 def test_the_lines_lead_with_causes_and_end_with_what_to_do_next() -> None:
     lines = report_lines(contents_of(*ALL), FOLDER, "/repo/.mngr/tmr/r1/report.html")
-    assert lines[0] == "4 failures, 4 causes, 1 of them fixed:"
+    assert lines[0] == "4 failures, 4 causes:"
     assert "  blocked:" in lines
     assert f"    {node('lost')}: watch: gone" in lines
     assert "page: /repo/.mngr/tmr/r1/report.html" in lines

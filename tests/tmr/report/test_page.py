@@ -28,7 +28,6 @@ from mngr_tmr.model.integration import Fix, Integration, Weakening, Witness
 from mngr_tmr.model.result import Try
 from mngr_tmr.model.run import Knobs
 from mngr_tmr.report.source import TmrSource
-from mngr_tmr.run.folder import write_json
 from mngr_view.records import Detail, Run
 from mngr_view.records import Test as PageRow
 from mngr_view.template import TEMPLATE
@@ -287,7 +286,7 @@ def test_rows_and_blocks_of_the_tutorial_name_each_other(repo: Path) -> None:
     desk.git("commit", "-q", "-m", "tutorial")
     desk = RunDesk(repo, name="r2", tutorial="tutorial.sh")
     tasks = (task("a", blocks=("# pay\nshop pay",)),)
-    write_json(desk.folder.spec, msgspec.structs.replace(desk.spec, tasks=tasks))
+    desk.folder.writer.write_json(desk.folder.spec, msgspec.structs.replace(desk.spec, tasks=tasks))
     run = run_of(TmrSource(desk.folder))
     assert run.tutorial is not None
     pay = next(block for block in run.tutorial.blocks if "shop pay" in block.text)

@@ -14,6 +14,7 @@ from mngr_tmr.engine.journal import Journal
 from mngr_tmr.engine.state import RunState
 from mngr_tmr.model.entry import Entry
 from mngr_tmr.model.integration import Account, Fix, Integration
+from mngr_tmr.report.page import make_run
 from mngr_tmr.report.read import RunReader, is_alive, read_run
 from mngr_tmr.report.report import write_report
 from mngr_tmr.report.reporter import Reporter
@@ -108,6 +109,27 @@ def test_half_a_line_at_the_end_of_the_journal_is_no_problem(repo: Path) -> None
     with open(desk.folder.journal, "ab") as file:
         file.write(b'{"at": 1')
     assert read_run(desk.folder).problems == ()
+
+
+@pytest.mark.accept("O1", "M11")
+def test_what_an_attempt_used_counts_when_the_task_was_tried_again(repo: Path) -> None:
+    desk = RunDesk(repo, "a", "b")
+    desk.failed("a")
+    desk.ended("b")
+    desk.note("run", "noted", message="resumed", again=[task("a").slug])
+    for name, number, cost, model in (("a", 1, 0.07, "old"), ("a", 2, 0.5, "new"), ("b", 1, 0.04, "new")):
+        used = {"cost_usd": cost, "input_tokens": 1000, "model": model}
+        desk.folder.writer.write_json(desk.folder.file(task(name).slug, number, "usage.json"), used)
+    reported = write_report(desk.folder, env={})
+    rows = {row["test"]: row["usage"] for row in desk.summary()["rows"]}
+    assert rows[node("a")] == {"cost_usd": pytest.approx(0.57), "input_tokens": 2000, "model": "new"}
+    assert desk.summary()["usage"] == {"cost_usd": pytest.approx(0.61), "input_tokens": 3000}
+    assert "agents used $0.61, 3,000 tokens, all attempts together" in reported.lines
+    page = make_run(reported.contents, {}, "r1")
+    assert ("cost", "$0.61") in [(fact.label, fact.value) for fact in page.facts]
+    (row,) = (test for test in page.tests if test.id == node("a"))
+    assert row.work is not None
+    assert ("cost", "$0.57") in [(fact.label, fact.value) for fact in row.work.facts]
 
 
 @pytest.mark.accept("M12")

@@ -6,6 +6,7 @@ from tests.tmr.report.desk import (
     blocked,
     change,
     commit,
+    measured,
     node,
     record,
     result,
@@ -21,6 +22,7 @@ from mngr_tmr.report.sections import NAMES, SECTIONS
 
 FIX, TEST = commit(1), commit(2, "test", "test")
 FIXED = result("a", "fixed", passed_before=False, changes=(change("implementation", FIX.id),))
+GAVE_UP = result("a", "failed", passed_before=False, passed_after=False)
 IMPROVED = result("a", "improved", changes=(change("test", TEST.id),))
 
 CASES: list[tuple[str, TaskRecord]] = [
@@ -41,6 +43,8 @@ CASES: list[tuple[str, TaskRecord]] = [
     ("failing", record("a", result("a", "failed", passed_after=False), before="failed", after="failed")),
     ("failing", record("a", result("a", "failed", passed_after=None), before=None, after=None)),
     ("unverified", record("a", result("a"), before=None, after=None)),
+    ("unverified", record("a", FIXED, FIX, before="failed", after="cannot_tell")),
+    ("unverified", record("a", result("a"), before="cannot_tell", after="cannot_tell")),
     ("malformed", record("a", read_claim(b'{"outcome": "great"}'))),
     ("malformed", record("a", Claim(result("a"), "it is about 'b'"))),
     ("malformed", record("a", None)),
@@ -48,6 +52,7 @@ CASES: list[tuple[str, TaskRecord]] = [
     ("infrastructure", record("a", FIXED, FIX, end="failed", stage="verify", message="no answer")),
     ("infrastructure", record("a", FIXED, FIX, after="wrong_code")),
     ("running", record("a", None, end="running", after=None)),
+    ("needs_you", record("a", None, end="running", after=None, asks="permission", question="May I?")),
     ("queued", record("a", None, end="queued", after=None)),
     ("not_run", record("a", None, end="not_run", after=None)),
 ]
@@ -60,8 +65,38 @@ def test_every_ending_has_its_section(section: str, record: TaskRecord) -> None:
 
 
 def test_every_section_is_reached_and_explained() -> None:
-    reached = {section for section, _ in CASES} | {"set_aside", "added"}
+    reached = {section for section, _ in CASES} | {"set_aside", "added", "fixed_by_others"}
     assert reached == set(NAMES) == set(SECTIONS)
+
+
+@pytest.mark.accept("M20", "J4")
+@pytest.mark.parametrize(
+    ("section", "one", "tip"),
+    [
+        ("fixed_by_others", record("a", GAVE_UP, before="failed", after="failed"), "passed"),
+        ("failing", record("a", GAVE_UP, before="failed", after="failed"), "failed"),
+        ("failing", record("a", result("a")), "failed"),
+        ("failing", record("a", FIXED, FIX, before="failed"), "failed"),
+        ("flaky", record("a", result("a")), "flaky"),
+        ("blocked", record("a", blocked("a"), before="failed", after="failed"), "passed"),
+        ("failing", record("a", GAVE_UP, before="failed", after="failed"), ""),
+        ("failing", record("a", GAVE_UP, before="failed", after="error"), "cannot_tell"),
+    ],
+)
+def test_a_section_never_says_of_a_test_what_is_untrue_on_the_branch(
+    section: str, one: TaskRecord, tip: str
+) -> None:
+    base, after = (verified.verdict if verified else "" for verified in (one.before, one.after))
+    integration = Integration(BASE, "b", "t", measured=(measured("a", base, tip, after, "why"),))
+    (row,) = make_rows([one], integration)
+    assert row.section == section
+    assert (f"on the branch: {tip}: why" in row.notes) == (tip not in ("", after))
+
+
+@pytest.mark.accept("M19")
+def test_what_was_not_run_says_why_launching_stopped() -> None:
+    stopped = record("a", None, end="not_run", after=None, message="3 agents ended with the same error")
+    assert only(stopped).why == "3 agents ended with the same error"
 
 
 @pytest.mark.accept("J2")
@@ -77,6 +112,15 @@ def test_a_lie_is_told_with_both_sides_of_it() -> None:
     row = only(record("a", FIXED, FIX, before="failed", after=seen("a", "failed", "assert 1 == 2")))
     assert (row.claimed, row.verdict) == ("passed", "failed")
     assert row.why == "it says passed, the check says failed: assert 1 == 2"
+
+
+@pytest.mark.accept("M17")
+def test_code_that_is_not_the_copys_is_told_once() -> None:
+    row = only(record("a", FIXED, FIX, after=seen("a", "wrong_code", "app comes from /usr/app")))
+    assert row.why.startswith("wrong code under test: app comes from /usr/app; ")
+    assert row.why.count("wrong code") == 1
+    row = only(record("a", FIXED, FIX, after=seen("a", "cannot_tell", "the test started app (/usr/app)")))
+    assert row.why == "cannot tell which code was tested: the test started app (/usr/app)"
 
 
 @pytest.mark.accept("M15")

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
+import mngr
 from mngr_tmr.engine.sight import Look
+from mngr_tmr.model.entry import Entry
 from mngr_tmr.run.hands import RealHands
 
 PATIENCE_S = 30.0
@@ -18,10 +20,13 @@ class Eye:
 
     def __init__(self) -> None:
         self.looks: queue.SimpleQueue[float] = queue.SimpleQueue()
+        self.errors: list[Exception] = []
         self._ring = threading.Event()
 
     def look(self, at: float) -> Look:
         self.looks.put(at)
+        if self.errors:
+            raise self.errors.pop(0)
         return Look(at, {})
 
     def ring(self) -> None:
@@ -40,7 +45,7 @@ def eye() -> Eye:
 
 @pytest.fixture
 def hands(eye: Eye) -> Iterator[RealHands]:
-    hands = RealHands({}, eye.look, eye.rang, poll_s=SELDOM_S, floor=0.0)
+    hands = RealHands({}, eye.look, eye.rang, poll_s=SELDOM_S)
     yield hands
     hands.close()
 
@@ -60,9 +65,30 @@ def test_a_ring_is_followed_by_a_look_and_silence_by_none(eye: Eye, hands: RealH
 
 @pytest.mark.accept("S6")
 def test_without_a_bell_there_is_a_look_all_the_same(eye: Eye) -> None:
-    hands = RealHands({}, eye.look, eye.rang, poll_s=0.1, floor=0.0)
+    hands = RealHands({}, eye.look, eye.rang, poll_s=0.1)
     try:
         for _ in range(3):
             eye.looks.get(timeout=PATIENCE_S)
     finally:
         hands.close()
+
+
+@pytest.mark.accept("Q10", "Q2")
+def test_the_watcher_survives_whatever_a_look_raises_and_says_so_once(eye: Eye) -> None:
+    """TH-H2, in a run."""
+    error = UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte")
+    eye.errors = [error, error, RecursionError("too deep"), error, mngr.UnreachableError("no route")]
+    hands = RealHands({}, eye.look, eye.rang, poll_s=0.1)
+    told: list[Entry | Look] = []
+    try:
+        while not any(isinstance(each, Look) and each.is_whole for each in told):
+            news = hands.news(PATIENCE_S)
+            assert news, "nobody looks any more"
+            told += news
+    finally:
+        hands.close()
+    assert sum(isinstance(each, Look) and not each.is_whole for each in told) == 5
+    notes = [each.message for each in told if isinstance(each, Entry)]
+    assert len(notes) == 4, notes
+    assert "UnicodeDecodeError" in notes[0]
+    assert notes[3] == "looking at the agents failed: no route"

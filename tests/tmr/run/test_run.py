@@ -12,9 +12,11 @@ from tests.tmr.run.pipeline import KNOBS, UNCHANGED, Pipeline
 import mngr
 from mngr.process import wait_until
 from mngr_tmr.engine.journal import read_journal
+from mngr_tmr.model.entry import Entry
 from mngr_tmr.model.task import agent_of, branch_of
 from mngr_tmr.run.folder import RunFolder
 from mngr_tmr.run.look import agents_of
+from mngr_tmr.run.steps import Steps
 
 pytestmark = pytest.mark.slow
 
@@ -52,6 +54,41 @@ def test_every_task_gets_one_agent_and_its_result_comes_home(pipeline: Pipeline,
     agents = agents_of("r1", pipeline.manager)
     assert sorted(agent.name for agent in agents) == sorted(agent_of("r1", r.task.slug) for r in (one, two))
     assert {agent.state for agent in agents} <= {"STOPPED", "DONE"}
+
+
+@pytest.mark.accept("M15")
+def test_agents_with_equal_trees_share_one_copy_and_each_has_its_own_verdict(pipeline: Pipeline) -> None:
+    """The third test does not pass in a copy where the first ran: shared it has no verdict, alone it passes."""
+    same = [
+        {"run": "echo '# same' >>tests/test_it.py"},
+        {"run": "git commit -qam 'The same' -m 'Kind: test'"},
+        {"run": "mngr-result write --outcome improved --summary 'The same.'"},
+    ]
+    spec = pipeline.spec({"test_a": same, "test_b": same, "test_c": same})
+    body = """
+        import os
+
+        def test_a(): open("left", "w").close()
+        def test_b(): pass
+        def test_c(): assert not os.path.exists("left")
+    """
+    folder = pipeline.folder(replace(spec, base=pipeline.project.commit("tests", tests__test_it=body)))
+    state = pipeline.go(folder)
+    records = pipeline.records(folder)
+    assert [record.after.verdict for record in records.values() if record.after] == ["passed"] * 3
+    a, b, c = (record.task.slug for record in records.values())
+    assert len({state.tasks[slug].tree for slug in (a, b, c)}) == 1
+    for slug in (a, b, c):
+        os.unlink(folder.file(slug, 1, "verified.json"))
+    steps = Steps(state, folder, pipeline.manager, {})
+    told = steps.verify(Entry(0.0, "verify", "intended", a, 1, data={"also": {b: 1, c: 1}}))
+    assert told["verdicts"] == {a: "passed", b: "passed"}
+    again = pipeline.records(folder)
+    assert [record.after is not None for record in again.values()] == [True, True, False]
+    assert all(record.after.commit == record.commit for record in again.values() if record.after)
+    assert steps.verify(Entry(0.0, "verify", "intended", c, 1))["verdicts"] == {c: "passed"}
+    copies = mngr.list_agents(mngr.Filter(labels=("tmr.copy=r1",)), manager=pipeline.manager).agents
+    assert copies == ()
 
 
 @pytest.mark.accept("P4", "P5", "M12")

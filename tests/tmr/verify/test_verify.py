@@ -206,6 +206,40 @@ def test_a_setup_that_installs_each_copy_gives_the_right_code(project: Project, 
     assert verify(spec, spec.tasks[0], tip, manager=project.manager).verdict == "passed"
 
 
+@pytest.mark.accept("M17")
+def test_a_pass_of_a_program_that_nothing_connects_with_the_copy_is_not_verified(
+    project: Project, tmp_path: Path
+) -> None:
+    """Until it is stated: then it is the copy's own by where it lies, or other code."""
+    (project.repo / "tool").write_text("#!/bin/sh\necho new\n")
+    (project.repo / "tool").chmod(0o755)
+    project.commit(
+        tests__test_a="""
+            import subprocess
+            def test_runs(): subprocess.run(["tool"], check=True)
+            def test_other(): pass
+        """
+    )
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    (programs / "tool").write_text("#!/bin/sh\necho old\n")
+    (programs / "tool").chmod(0o755)
+    project.world.env["PATH"] = f"{programs}:{project.world.env['PATH']}"
+    spec = collected(project)
+    found = verify(spec, spec.tasks[0], spec.base, manager=project.manager)
+    assert found.verdict == "cannot_tell", found
+    assert found.reason.startswith(f"the test started tool ({programs}/tool), and nothing shows")
+    assert [run.outcome for run in found.runs] == ["passed"]
+    assert verdicts(measure_base(spec, manager=project.manager)) == {
+        "test_runs": "cannot_tell",
+        "test_other": "passed",
+    }
+    stated = collect(
+        project.run(knobs=msgspec.structs.replace(QUICK, programs=("tool",))), manager=project.manager
+    )
+    assert stated.wrong_code == f"tool comes from {programs}/tool"
+
+
 def _editable_project(project: Project, tmp_path: Path) -> str:
     """A project whose source checkout is installed, really and editably, into the environment on PATH."""
     (project.repo / "pyproject.toml").write_text(

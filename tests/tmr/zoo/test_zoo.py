@@ -39,6 +39,13 @@ pytestmark = pytest.mark.slow
 SECRET = "zoo-5f2c9d81a7e3"
 README = Path(mngr_tmr.zoo.__file__).with_name("README.md")
 CHUNK = re.compile(rb'<script type="application/octet-stream" data-chunk="[^"]*">([^<]*)</script>')
+LEAKY = (
+    "test_leaks",
+    "test_commits_a_secret",
+    "test_forges_its_end",
+    "test_names_a_file_after_its_token",
+    "test_names_a_branch_after_its_token",
+)
 HOSTILE = ("<script>document", "<img src=x", "onclick=alert")
 OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]")
 
@@ -92,10 +99,12 @@ def zoo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Zoo]:
 def test_each_row_is_where_the_readme_says(zoo: Zoo) -> None:
     told = dict(re.findall(r"^\| `(\w+)` \|[^|]*\| ([^|]*?) \|", README.read_text(), re.M))
     found = {name: SECTIONS[row.section].title for name, row in zoo.rows.items()}
-    assert found == told
     why = {name: row.why for name, row in zoo.rows.items()}
+    elsewhere = {name: zoo.rows[name].record for name in told if found.get(name) != told[name]}
+    assert found == told, elsewhere
     assert why["test_hangs"] == "watch: timed out after 60 s"
-    assert "its commits hold the value of ZOO_TOKEN" in why["test_commits_a_secret"]
+    for name in ("test_commits_a_secret", "test_names_a_file_after_its_token"):
+        assert "its commits hold the value of ZOO_TOKEN" in why[name]
     assert "it is not there any more" in why["test_deletes_tests"]
     assert "no longer collected" in why["test_deletes_others"]
     assert why["test_huge_result"] == "the result has more than 1000000 bytes"
@@ -134,12 +143,26 @@ def test_the_runs_folder_holds_no_way_out_and_nothing_huge(zoo: Zoo) -> None:
     assert os.path.getsize(zoo.folder.report) < 10_000_000
 
 
-@pytest.mark.accept("Q4", "Q6")
+@pytest.mark.accept("Q4", "Q11")
+def test_a_name_that_is_a_path_leads_nowhere(zoo: Zoo) -> None:
+    """TH-C1: the folder of what an agent handed over has the name of its task."""
+    assert zoo.path(zoo.rows["test_renames_itself"], "outbox", "pre-commit").is_file()
+    assert not (zoo.repo / ".git" / "hooks" / "pre-commit").exists()
+
+
+@pytest.mark.accept("Q4", "Q16")
+def test_the_runs_folder_is_closed_to_others(zoo: Zoo) -> None:
+    folder = Path(zoo.folder.path)
+    open_ones = [path for path in (folder, *folder.rglob("*")) if path.lstat().st_mode & 0o077]
+    assert [path for path in open_ones if not path.is_symlink()] == []
+
+
+@pytest.mark.accept("Q4", "Q6", "Q13")
 def test_a_secret_is_only_where_its_owner_put_it(zoo: Zoo) -> None:
     folder, host_dir = Path(zoo.folder.path), zoo.world.host_dir
     assert [path for path in folder.rglob("*") if _holds(path, SECRET)] == []
     assert all(SECRET not in line for line in zoo.reported.lines)
-    leaky = {agent_of("zoo", zoo.rows[name].task.slug) for name in ("test_leaks", "test_commits_a_secret")}
+    leaky = {agent_of("zoo", row.task.slug) for name, row in zoo.rows.items() if name in LEAKY}
     leaky_ids = {agent.id for agent in agents_of("zoo", zoo.manager) if agent.name in leaky}
     for path in host_dir.rglob("*"):
         if _holds(path, SECRET) and not leaky_ids & {*path.parts} and "work" not in path.parts:
@@ -151,6 +174,9 @@ def test_a_secret_is_only_where_its_owner_put_it(zoo: Zoo) -> None:
     assert "[hidden ZOO_TOKEN]" in zoo.path(leak, "conversation.jsonl").read_text()
     assert "ZOO_TOKEN=[hidden ZOO_TOKEN]" in zoo.path(leak, "outbox", "env.txt").read_text()
     assert zoo.path(leak, "outbox", "[hidden ZOO_TOKEN].txt").is_file()
+    assert zoo.path(leak, "outbox", "[hidden ZOO_TOKEN]-2").is_dir()
+    assert "left out pipe-[hidden ZOO_TOKEN]: " in zoo.notes("test_leaks")
+    assert zoo.path(leak, "outbox", "env.gz").read_text().startswith("left out: it holds the value of ")
     integrated = zoo.world.git("log", "-p", "--format=%B", "main..tmr/zoo/integrated", cwd=zoo.repo)
     assert SECRET not in integrated
 

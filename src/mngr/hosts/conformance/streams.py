@@ -9,18 +9,11 @@ from mngr.errors import TimedOutError
 from mngr.hosts.conformance.witness import HARMLESS_WORDS, SLACK_S, assert_gone, raising, raw, streaming
 from mngr.hosts.protocol import Host
 from mngr.process import Stream
+from mngr_lib.git import git_argv
 
-_GIT = (
-    *(
-        "git",
-        "-c",
-        "protocol.allow=never",
-        "-c",
-        "protocol.fd.allow=always",
-        "-c",
-        "core.hooksPath=/dev/null",
-    ),
-    *("-c", "user.name=Conformance", "-c", "user.email=conformance@example.org"),
+_SETTINGS = (
+    *("protocol.allow=never", "protocol.fd.allow=always"),
+    *("user.name=Conformance", "user.email=conformance@example.org"),
 )
 
 
@@ -86,15 +79,15 @@ class StreamConformance:
 
     def test_git_pushes_and_fetches_over_a_stream(self, host: Host) -> None:
         there = f"{host.dir}/there.git"
-        host.run(["git", "init", "-q", "--bare", there]).check("init on the host")
+        host.run(git_argv("init", "-q", "--bare", there)).check("init on the host")
         with tempfile.TemporaryDirectory() as here:
             _git(here, "init", "-q")
             _git(here, "commit", "-q", "--allow-empty", "-m", "one")
             commit = _git(here, "rev-parse", "HEAD")
-            with streaming(host, ["git", "receive-pack", there]) as stream:
+            with streaming(host, git_argv("receive-pack", there)) as stream:
                 _git_over(stream, here, "push", "HEAD:refs/heads/work")
-            assert host.run(["git", "-C", there, "rev-parse", "work"]).text.strip() == commit
-            with streaming(host, ["git", "upload-pack", there]) as stream:
+            assert host.run(git_argv("-C", there, "rev-parse", "work")).text.strip() == commit
+            with streaming(host, git_argv("upload-pack", there)) as stream:
                 _git_over(stream, here, "fetch", "refs/heads/work:refs/heads/came-back")
             assert _git(here, "rev-parse", "came-back") == commit
 
@@ -122,13 +115,14 @@ def _feed_and_close(stream: Stream, data: bytes) -> None:
 
 
 def _git(repository: str, *words: str) -> str:
-    return process.run([*_GIT, "-C", repository, *words]).check("git here").text.strip()
+    return process.run(git_argv("-C", repository, *words, settings=_SETTINGS)).check("git here").text.strip()
 
 
 def _git_over(stream: Stream, repository: str, verb: str, refspec: str) -> None:
     """Our git talks to the git at the other end through descriptors: no quoting, no sshd."""
     fds = (stream.stdout.fileno(), stream.stdin.fileno())
-    argv = [*_GIT, "-C", repository, verb, "-q", f"fd::{fds[0]},{fds[1]}/x", refspec]
+    words = ("-C", repository, verb, "-q", f"fd::{fds[0]},{fds[1]}/x", refspec)
+    argv = git_argv(*words, settings=_SETTINGS)
     process.run_with_fds(argv, pass_fds=fds, timeout_s=60).check(f"git {verb} over the stream")
     stream.stdin.close()
     assert stream.wait(SLACK_S) == 0

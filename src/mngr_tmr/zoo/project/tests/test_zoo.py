@@ -75,3 +75,19 @@ def test_speaks_for_another():
 
 def test_rewrites_history():
     assert door() == "shut"
+
+
+def test_names_a_file_after_its_token():
+    assert door() == "shut"
+
+
+def test_names_a_branch_after_its_token():
+    assert door() == "shut"
+
+
+def test_forges_its_end():
+    assert door() == "shut"
+
+
+def test_renames_itself():
+    assert door() == "shut"

@@ -1,0 +1,165 @@
+"""What Claude Code needs to reach its model, checked before an agent is launched."""
+
+import http.client
+import os
+import threading
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+import msgspec
+from msgspec import Struct
+
+from mngr.agents.login_file import login_file
+from mngr.model.finding import ERROR, WARNING, Finding, LaunchPlan
+from mngr.model.model_error import error_kind
+from mngr.store.untrusted import decode, printable
+
+NAME = "login of claude"
+
+_BY_KEY = {"ANTHROPIC_API_KEY": "x-api-key", "ANTHROPIC_AUTH_TOKEN": "authorization"}
+_OTHER_TOKENS = ("CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_API_KEY_FILE_DESCRIPTOR")
+_CLOUDS = ("CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY")
+_PROXIES = ("HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy")
+_MANAGED = "/etc/claude-code/managed-settings.json"
+_API = "https://api.anthropic.com"
+# Whether a key works is the same for every model; this one costs least.
+_CHEAP_MODEL = "claude-haiku-4-5"
+_SOCKET_S, _DEADLINE_S = 5.0, 8.0
+_ANSWER_LIMIT = 64 << 10
+_FIXES = {
+    "authentication": "give a key that is valid: https://console.anthropic.com/settings/keys",
+    "billing": "add credit, or use another key: https://console.anthropic.com/settings/billing",
+    "permission": "use a key of an organization and workspace that may do this",
+    "model": "name a model that this key may use: --arg --model --arg NAME",
+}
+
+
+class Answer(Struct, frozen=True):
+    """What the API said to one small request; `problem` instead when there was no answer."""
+
+    status: int = 0
+    name: str = ""
+    message: str = ""
+    problem: str = ""
+
+
+def login_findings(plan: LaunchPlan) -> list[Finding]:
+    """Whether an agent would have a login and, where it is a key, whether the API takes it: one request, one token."""
+    if any(plan.env.get(name) for name in _CLOUDS):
+        return []
+    key = next((name for name in _BY_KEY if plan.env.get(name)), "")
+    if key:
+        return [_try_key(key, plan)]
+    if file := login_file(NAME, "MNGR_CLAUDE_CREDENTIALS", plan):
+        return [file]
+    if token := next((name for name in _OTHER_TOKENS if plan.env.get(name)), ""):
+        return [Finding(NAME, True, ERROR, f"{token} is given")]
+    if _settings_have_login(plan):
+        return [Finding(NAME, True, ERROR, "the settings of the project or of this machine say how")]
+    return [Finding(NAME, False, ERROR, "no key and no login is given to the agents", _missing_fix(plan))]
+
+
+def _missing_fix(plan: LaunchPlan) -> str:
+    names = [name for name in (*_BY_KEY, *_OTHER_TOKENS[:1]) if name in plan.names_here]
+    if names:
+        return f"{names[0]} is set here; agents get what you name: --env {names[0]}"
+    return "export ANTHROPIC_API_KEY=... and add --env ANTHROPIC_API_KEY (or CLAUDE_CODE_OAUTH_TOKEN)"
+
+
+def _settings_have_login(plan: LaunchPlan) -> bool:
+    """Whether settings that an agent reads name a program or a variable for its key."""
+    paths = [os.path.join(plan.source, ".claude", "settings.json")] if plan.source else []
+    for path in (*paths, *((_MANAGED,) if plan.is_here else ())):
+        settings = _read(path)
+        given = settings.get("env")
+        names = (*_BY_KEY, *_OTHER_TOKENS, *_CLOUDS)
+        if settings.get("apiKeyHelper") or (isinstance(given, dict) and any(name in given for name in names)):
+            return True
+    return False
+
+
+def _read(path: str) -> dict[str, Any]:
+    try:
+        with open(path, "rb") as file:
+            return decode(file.read(), dict[str, Any]) or {}
+    except OSError:
+        return {}
+
+
+def _try_key(key: str, plan: LaunchPlan) -> Finding:
+    url = plan.env.get("ANTHROPIC_BASE_URL") or _API
+    if any(name in (*plan.env, *plan.names_here) for name in _PROXIES):
+        return Finding(NAME, True, ERROR, f"{key} is given; not tried, as there is a proxy")
+    model, is_named = _model(plan)
+    answer = _ask(url, _headers(key, plan.env), model)
+    if answer.problem:
+        found = f"{key} is given; whether it is accepted could not be asked: {answer.problem}"
+        return Finding(NAME, False, WARNING, found, "check the network, or ANTHROPIC_BASE_URL")
+    kind = error_kind(answer.name, answer.status, answer.message)
+    is_about_model = kind in ("model", "permission") and not is_named
+    if answer.status == 200 or is_about_model:
+        return Finding(NAME, True, ERROR, f"{key} is accepted")
+    said = f"{answer.status} {printable(answer.message or answer.name)}".strip()
+    if kind == "other":
+        return Finding(
+            NAME, False, WARNING, f"the model answers: {said}", "agents wait and try again by themselves"
+        )
+    return Finding(NAME, False, ERROR, f"the model refuses {key}: {said}", _FIXES[kind])
+
+
+def _headers(key: str, env: Mapping[str, str]) -> dict[str, str]:
+    value = env[key] if _BY_KEY[key] == "x-api-key" else f"Bearer {env[key]}"
+    return {
+        _BY_KEY[key]: value,
+        "anthropic-version": "2023-06-01",
+        "content-type": "application/json",
+    }
+
+
+def _model(plan: LaunchPlan) -> tuple[str, bool]:
+    """The model to ask, and whether it is the one the agents are told to use; short names are Claude Code's own."""
+    named = plan.env.get("ANTHROPIC_MODEL", "")
+    words = iter(plan.argv)
+    for word in words:
+        name, _, value = word.partition("=")
+        if name == "--model":
+            named = value or next(words, "")
+    named = named.partition("[")[0]
+    return (named, True) if "-" in named else (_CHEAP_MODEL, False)
+
+
+def _ask(url: str, headers: Mapping[str, str], model: str) -> Answer:
+    """One request for one token. A lookup of a name has no deadline of its own: it is left behind in its thread."""
+    answers: list[Answer] = []
+
+    def work() -> None:
+        try:
+            answers.append(_request(url, headers, model))
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            answers.append(Answer(problem=printable(str(error) or type(error).__name__)))
+
+    thread = threading.Thread(target=work, name="mngr-preflight", daemon=True)
+    thread.start()
+    thread.join(_DEADLINE_S)
+    return answers[0] if answers else Answer(problem=f"no answer within {_DEADLINE_S:g} s")
+
+
+def _request(url: str, headers: Mapping[str, str], model: str) -> Answer:
+    """Follows no redirect: the key is for this server only."""
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        return Answer(problem=f"{printable(url)} is no address of a server")
+    make = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+    connection = make(parts.hostname, parts.port, timeout=_SOCKET_S)
+    body = {"model": model, "max_tokens": 1, "messages": [{"role": "user", "content": "Answer with a dot."}]}
+    try:
+        path = f"{parts.path.rstrip('/')}/v1/messages"
+        connection.request("POST", path, msgspec.json.encode(body), dict(headers))
+        response = connection.getresponse()
+        said = decode(response.read(_ANSWER_LIMIT), dict[str, Any]) or {}
+    finally:
+        connection.close()
+    error = said.get("error")
+    error = error if isinstance(error, dict) else {}
+    return Answer(response.status, str(error.get("type", "")), str(error.get("message", "")))

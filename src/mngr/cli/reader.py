@@ -1,0 +1,51 @@
+"""Commands that follow something end when their reader does, as `tail -f FILE | head -1` does."""
+
+import os
+import select
+import stat
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from mngr.cli.errors import end_for_want_of_a_reader
+
+_STDOUT = 1
+
+
+@contextmanager
+def while_read(before: Callable[[], None] | None = None) -> Iterator[None]:
+    """Ends the command (141) once nobody can read stdout any more, also while it has nothing to write.
+
+    `before` is called first, in another thread, to end what the command would wait for.
+    """
+    if not _is_pipe(_STDOUT):
+        yield
+        return
+    ours, watchers = os.pipe()
+    threading.Thread(target=_watch, args=(ours, before), daemon=True).start()
+    try:
+        yield
+    finally:
+        os.close(watchers)
+
+
+def _watch(ours: int, before: Callable[[], None] | None) -> None:
+    """Waits until the reader of stdout has gone, or the other end of our own pipe."""
+    poller = select.poll()
+    # Nothing is asked for: a pipe without a reader, or a pipe without a writer, is told of all the same.
+    poller.register(_STDOUT, 0)
+    poller.register(ours, 0)
+    gone = {number for number, _ in poller.poll()}
+    os.close(ours)
+    if ours not in gone:
+        if before:
+            before()
+        end_for_want_of_a_reader()
+
+
+def _is_pipe(number: int) -> bool:
+    try:
+        mode = os.fstat(number).st_mode
+    except OSError:
+        return False
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)

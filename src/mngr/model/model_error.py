@@ -1,0 +1,71 @@
+"""Reads an event `api_error`: which kind of error of the model it tells of. Imported when there is one."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from mngr.model.agent import ErrorKind, ModelError
+
+_LONGEST = 500
+# What programs and providers call their errors. Those of the last line may pass.
+_NAMES: dict[str, ErrorKind] = {
+    **dict.fromkeys(("authentication_failed", "authentication_error", "invalid_api_key"), "authentication"),
+    **dict.fromkeys(("billing_error", "insufficient_quota", "billing_not_active"), "billing"),
+    **dict.fromkeys(("permission_error", "oauth_org_not_allowed"), "permission"),
+    **dict.fromkeys(("model_not_found", "not_found_error"), "model"),
+    **dict.fromkeys(("rate_limit", "overloaded", "server_error", "max_output_tokens"), "other"),
+}
+_STATUSES: dict[int, ErrorKind] = {
+    401: "authentication",
+    402: "billing",
+    403: "permission",
+    404: "model",
+}
+# In a text, in lower case. A billing error may come with the status of another error.
+_PHRASES: tuple[tuple[str, ErrorKind], ...] = (
+    ("credit balance is too low", "billing"),
+    ("insufficient_quota", "billing"),
+    ("exceeded your current quota", "billing"),
+    ("disabled organization", "permission"),
+    ("organization has been disabled", "permission"),
+    ("invalid api key", "authentication"),
+    ("invalid x-api-key", "authentication"),
+    ("incorrect api key", "authentication"),
+    ("not logged in", "authentication"),
+    ("api key is missing", "authentication"),
+)
+
+
+def model_error(data: Mapping[str, Any]) -> ModelError:
+    """Reads the data of an event `api_error`: `error` is a name or a text, `message` and `status` may say more."""
+    name, message = str(data.get("error") or ""), str(data.get("message") or "")
+    status = data.get("status")
+    text = f"{name} {message}" if message else name
+    return ModelError(
+        error_kind(name, status if isinstance(status, int) else 0, text),
+        _one_line(message or name or "an error without a text"),
+    )
+
+
+def error_kind(name: str, status: int, text: str) -> ErrorKind:
+    """The kind of an error by its name, else by its text, else by the HTTP status; all may be empty or 0."""
+    if name in _NAMES:
+        return _NAMES[name]
+    lower = text.lower()
+    for phrase, kind in _PHRASES:
+        if phrase in lower:
+            return kind
+    return _STATUSES.get(status or _status_in(lower), "other")
+
+
+def _status_in(lower: str) -> int:
+    """The HTTP status that a text names in one of the usual ways, or begins with; 0 when it names none."""
+    for before in ("status ", "status code ", "status: ", "error ", "error: "):
+        number = lower.partition(before)[2][:3]
+        if number.isdecimal() and len(number) == 3:
+            return int(number)
+    return int(lower[:3]) if lower[:3].isdecimal() and len(lower) > 3 and not lower[3].isalnum() else 0
+
+
+def _one_line(text: str) -> str:
+    line = " ".join(text.split())
+    return "".join(char for char in line if char.isprintable())[:_LONGEST]

@@ -1,0 +1,52 @@
+"""References of ours in a repository: under refs/mngr, for as long as an operation or a snapshot needs them."""
+
+import os
+import time
+import zlib
+
+from mngr.transfer.git import git
+
+INCOMING, CLONE, DIRTY = "refs/mngr/incoming", "refs/mngr/clone", "refs/mngr/dirty"
+SNAPSHOTS = "refs/mngr/snapshots"
+# Longer than the deadlines of a transfer and what follows it: until then somebody may still need it.
+_UNDER_WAY_S = 2 * 3600
+
+
+def temporary_ref(kind: str) -> str:
+    """A name for one operation; it says when that began, so that it is known when nobody needs it any more."""
+    return f"{kind}/{int(time.time())}-{os.getpid()}-{os.urandom(4).hex()}"
+
+
+def snapshot_refs(host_dir: str) -> str:
+    """Where the snapshots of one host dir have their references: a repository may have agents of several."""
+    place = f"{os.uname().nodename}:{host_dir}".encode("utf-8", "surrogateescape")
+    return f"{SNAPSHOTS}/{zlib.crc32(place):08x}"
+
+
+def stale_refs(common_dir: str, host_dir: str) -> list[str]:
+    """References in a repository that nobody needs: of operations that ended long ago, of snapshots that are gone.
+
+    They are listed before the snapshots of the host dir are, whose directories are there first.
+    """
+    ours = snapshot_refs(host_dir)
+    listed = git(common_dir, "for-each-ref", "--format=%(refname)", INCOMING, CLONE, DIRTY, ours)
+    names = [name for name in os.fsdecode(listed.stdout).split("\n") if name]
+    return [
+        name
+        for name in names
+        if (_is_snapshot_gone(name, host_dir) if name.startswith(f"{ours}/") else _is_old(common_dir, name))
+    ]
+
+
+def _is_snapshot_gone(name: str, host_dir: str) -> bool:
+    return not os.path.lexists(os.path.join(host_dir, "snapshots", name.rpartition("/")[2]))
+
+
+def _is_old(common_dir: str, name: str) -> bool:
+    """By the time in its name, else by its file: one without a file was packed, which nobody does at once."""
+    began_at = name.split("/")[3].partition("-")[0] if name.count("/") >= 3 else ""
+    try:
+        began = int(began_at) if began_at.isdigit() else os.lstat(os.path.join(common_dir, name)).st_mtime
+    except OSError:
+        return True
+    return time.time() - began > _UNDER_WAY_S

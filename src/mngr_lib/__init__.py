@@ -1,0 +1,1 @@
+"""Small tools that every package may import; imports nothing of ours."""

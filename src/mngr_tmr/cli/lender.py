@@ -1,0 +1,132 @@
+"""Which Python runs the tests, and whether working copies get an environment of their own that shares its packages."""
+
+import os
+import shlex
+import shutil
+import sys
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.util import find_spec
+from typing import Any
+
+from msgspec import Struct
+
+import mngr
+from mngr_tmr.git import run_git
+
+_PROBE = "import sys, importlib.util as u; print(sys.executable); sys.exit(u.find_spec('pytest') is None)"
+_PROBE_S = 60.0
+# They make and use environments of their own.
+_MANAGERS = frozenset(
+    ("uv", "uvx", "poetry", "hatch", "pdm", "tox", "nox", "pipenv", "rye", "conda", "docker", "make")
+)
+
+
+class Lender(Struct, frozen=True):
+    """How pytest is started, by an absolute path where packages are borrowed here; `own_venv` as asked or found."""
+
+    pytest: tuple[str, ...]
+    own_venv: bool
+
+
+class Wanted(Struct, frozen=True):
+    """What is known before: the repository, its commit, the folder that pytest runs in, and whether that is here."""
+
+    repo: str
+    base: str
+    folder: str
+    is_local: bool
+
+
+def find_lender(wanted: Wanted, said: Mapping[str, Any], env: Mapping[str, str]) -> Lender:
+    """Chooses the Python; an error only where an environment was asked for that cannot be made."""
+    asked = said.get("pytest", ())
+    given = tuple(shlex.split(asked)) if isinstance(asked, str) else tuple(asked)
+    own_venv = said.get("own_venv")
+    if own_venv is None:
+        own_venv = not _has_its_own(given) and is_python_project(wanted)
+    if not wanted.is_local:
+        return Lender(given or ("python3", "-m", "pytest"), bool(own_venv))
+    if not own_venv:
+        return Lender(given or (*_default(), "-m", "pytest"), False)
+    return Lender(_borrowed(given, wanted.repo, env), True)
+
+
+def is_python_project(wanted: Wanted) -> bool:
+    """Whether the folder, or the top of the repository, is something that pip can install."""
+    return any(_is_project(wanted, folder) for folder in dict.fromkeys((wanted.folder, "")))
+
+
+def _is_project(wanted: Wanted, folder: str) -> bool:
+    def read(name: str) -> str | None:
+        done = run_git(wanted.repo, "show", f"{wanted.base}:{os.path.join(folder, name)}")
+        return None if done.code else done.text
+
+    if read("setup.py") is not None:
+        return True
+    try:
+        known = tomllib.loads(read("pyproject.toml") or "")
+    except tomllib.TOMLDecodeError:
+        return False
+    return "project" in known or "build-system" in known or "poetry" in known.get("tool", {})
+
+
+def _has_its_own(pytest: Sequence[str]) -> bool:
+    """Whether this command brings its environment along: a program of the working copy, or one that makes one."""
+    if not pytest:
+        return False
+    program = pytest[0]
+    return os.path.basename(program) in _MANAGERS or ("/" in program and not os.path.isabs(program))
+
+
+def _default() -> tuple[str, ...]:
+    return (sys.executable if find_spec("pytest") is not None else "python3",)
+
+
+def _borrowed(given: tuple[str, ...], repo: str, env: Mapping[str, str]) -> tuple[str, ...]:
+    """The command with the Python that lends its packages in front."""
+    path = env.get("PATH", os.defpath)
+    if not given:
+        return (_first(_candidates(repo, env)), "-m", "pytest")
+    program = shutil.which(given[0], path=path) or given[0]
+    if "python" in os.path.basename(program):
+        return (_probe(program)[0] or program, *given[1:])
+    if os.path.basename(program) in ("pytest", "py.test"):
+        python = _interpreter(program) if os.path.isabs(given[0]) else _first(_candidates(repo, env))
+        return (python, "-m", "pytest", *given[1:])
+    return given
+
+
+def _candidates(repo: str, env: Mapping[str, str]) -> Iterable[str]:
+    if env.get("VIRTUAL_ENV"):
+        yield os.path.join(env["VIRTUAL_ENV"], "bin", "python")
+    yield shutil.which("python3", path=env.get("PATH", os.defpath)) or ""
+    yield os.path.join(repo, ".venv", "bin", "python")
+    yield sys.executable
+
+
+def _first(candidates: Iterable[str]) -> str:
+    """The first that has pytest; without any, the first that runs: pytest is then installed beside it."""
+    found = [
+        (python, has_pytest) for program in candidates for python, has_pytest in (_probe(program),) if python
+    ]
+    return next(
+        (python for python, has_pytest in found if has_pytest), found[0][0] if found else sys.executable
+    )
+
+
+def _probe(program: str) -> tuple[str, bool]:
+    """The executable behind a program such as a shim, empty when it does not run, and whether it has pytest."""
+    if not program or not os.access(program, os.X_OK):
+        return "", False
+    try:
+        done = mngr.run_program([program, "-c", _PROBE], timeout_s=_PROBE_S)
+    except mngr.MngrError:
+        return "", False
+    return done.text.strip() if done.code in (0, 1) else "", done.code == 0
+
+
+def _interpreter(program: str) -> str:
+    """The Python beside a console script, else this one."""
+    beside = os.path.join(os.path.dirname(program), "python")
+    return beside if os.access(beside, os.X_OK) else sys.executable

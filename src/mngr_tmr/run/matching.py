@@ -1,0 +1,281 @@
+"""Finds values in text, also where they are encoded, escaped, wrapped or interrupted by what a reader does not see.
+
+A text is searched in several views: as it is, without invisible characters, as a terminal shows it, and with the
+escapes of JSON, Python, git, URLs and HTML undone. A find in a view is a span of the text itself.
+"""
+
+import html
+import re
+import unicodedata
+from base64 import b64encode, urlsafe_b64encode
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import NamedTuple
+from urllib.parse import quote_plus, unquote
+
+SHORTEST = 8
+# A value in pieces that lie further apart than this is not put together.
+REACH = 1 << 16
+
+_NON_ASCII = re.compile("[^\x00-\x7f]")
+_ASCII_CONTROLS = "\x00-\x08\x0b-\x1f\x7f"
+# CSI; OSC, DCS, SOS, PM and APC up to their terminator; all other sequences of two or three characters.
+_SEQUENCE = re.compile(
+    r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)|\x1b[ -/]*[0-~]"
+)
+# Where a screen or a tool breaks a line: blanks and the edges of boxes around it belong to the break.
+_EDGES = " \t\r|\u2502\u2503"
+_BREAK = f"[{_EDGES}]*\n[{_EDGES}\n]*"
+_HEX = "[0-9a-fA-F]"
+_ESCAPE = re.compile(
+    rf"\\(?:u{_HEX}{{4}}(?:\\u{_HEX}{{4}}){{0,63}}|x{_HEX}{{2}}(?:\\x{_HEX}{{2}}){{0,63}}"
+    r"|[0-3][0-7]{2}(?:\\[0-3][0-7]{2}){0,63}|.)",
+    re.DOTALL,
+)
+_PERCENT = re.compile(f"%{_HEX}{{2}}(?:%{_HEX}{{2}})*")
+_ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z]{2,8});")
+_NAMED = dict(zip("abefnrtv0", "\a\b\x1b\f\n\r\t\v\0", strict=True))
+
+
+_CONTROL_BYTES = bytes((*range(9), *range(11, 32), 127))
+
+
+class Found(NamedTuple):
+    """Where a value is, and the name of its variable."""
+
+    start: int
+    end: int
+    name: str
+
+
+class Matcher:
+    """Knows values by the names of their variables."""
+
+    def __init__(self, values: Mapping[str, str]) -> None:
+        self._needles: dict[str, str] = {}
+        for name, value in values.items():
+            for spelling in spellings(value):
+                self._needles.setdefault(spelling, name)
+
+    @property
+    def knows_nothing(self) -> bool:
+        return not self._needles
+
+    def find(self, text: str) -> list[Found]:
+        """All values in a text, in order, none overlapping another."""
+        if self.knows_nothing or len(text) < SHORTEST:
+            return []
+        found = [one for view in views(text) for one in self._in_view(view)]
+        return _joined(found)
+
+    def _in_view(self, view: "View") -> Iterator[Found]:
+        for needle, name in self._needles.items():
+            wanted = view.reduced(needle)
+            if len(wanted) < SHORTEST:
+                continue
+            at = view.text.find(wanted)
+            while at >= 0:
+                yield Found(*view.origin(at, at + len(wanted)), name)
+                at = view.text.find(wanted, at + len(wanted))
+
+
+class View:
+    """A text as some reader sees it. `origin` tells which part of the first text a part of it was."""
+
+    def __init__(self, text: str, parent: "View | None" = None, change: "_Change | None" = None) -> None:
+        self.text, self.parent, self.change = text, parent, change
+        self._pieces: tuple[list[int], list[tuple[int, int, bool]]] | None = None
+
+    def changed(self, change: "_Change") -> "View | None":
+        """The view with a change; None where it changes nothing."""
+        text = change.apply(self.text)
+        return None if text == self.text else View(text, self, change)
+
+    @property
+    def changes(self) -> "tuple[_Change, ...]":
+        """All that was done to the text to get here."""
+        return (*self.parent.changes, self.change) if self.parent and self.change else ()
+
+    def without_invisible(self) -> "View | None":
+        return self.changed(_leaving_out(f"[{_controls(self.text)}]", _without_controls))
+
+    def on_screen(self) -> "View | None":
+        """Without escape sequences first, then without line breaks and what surrounds them."""
+        plain = self.changed(_Change(_SEQUENCE)) or self
+        change = _leaving_out(f"{_BREAK}|[{_controls(plain.text)}]", _in_one_line)
+        return plain.changed(change) or (plain if plain is not self else None)
+
+    def reduced(self, needle: str) -> str:
+        """A value as it is in this view: what is left out of the view is left out of it."""
+        if self.change is None:
+            return needle
+        needle = self.parent.reduced(needle) if self.parent else needle
+        return self.change.pattern.sub("", needle) if self.change.leaves_out else needle
+
+    def origin(self, start: int, end: int) -> tuple[int, int]:
+        if self.parent is None or self.change is None:
+            return start, end
+        if self._pieces is None:
+            self._pieces = _pieces(self.parent.text, self.change)
+        starts, pieces = self._pieces
+        first = bisect_right(starts, start) - 1
+        last = bisect_right(starts, end - 1) - 1
+        begin, _, is_kept = pieces[first]
+        begin += start - starts[first] if is_kept else 0
+        from_, until, is_kept = pieces[last]
+        until = from_ + end - starts[last] if is_kept else until
+        return self.parent.origin(begin, until)
+
+
+class _Change(NamedTuple):
+    """What a view does to the matches of a pattern: leaves them out, or puts what they stand for.
+
+    `shortcut` gives the same text as leaving them out, in a fraction of the time.
+    """
+
+    pattern: re.Pattern[str]
+    replace: "str | Callable[[re.Match[str]], str]" = ""
+    shortcut: "Callable[[str], str] | None" = None
+
+    @property
+    def leaves_out(self) -> bool:
+        return self.replace == ""
+
+    def apply(self, text: str) -> str:
+        return self.shortcut(text) if self.shortcut else self.pattern.sub(self.replace, text)
+
+
+def views(text: str) -> Iterator[View]:
+    """The text as different readers see it; a view that is like another is left out.
+
+    Escapes are undone twice, by any two readers: JSON is put into HTML, an address into JSON.
+    """
+    raw = View(text)
+    once = list(_decoded(raw))
+    twice = [view for one in once for view in _decoded(one)]
+    for view in (raw, *once, *twice):
+        yield view
+        if all(change is _UNESCAPED for change in view.changes):
+            yield from filter(None, (view.without_invisible(), view.on_screen()))
+
+
+def _decoded(view: View) -> Iterator[View]:
+    for sign, change in (("\\", _UNESCAPED), ("%", _FROM_URL), ("&", _FROM_HTML)):
+        decoded = view.changed(change) if sign in view.text else None
+        if decoded is not None:
+            yield decoded
+
+
+def spellings(value: str) -> set[str]:
+    """A value as it is and in the encodings that no view undoes: base64 at each alignment, hex, other line ends."""
+    data = value.encode(errors="surrogateescape")
+    found = {value, value.replace("\n", "\r\n"), " ".join(value.split()), quote_plus(data)}
+    found |= {data.hex(), data.hex().upper(), value.replace("'", "'\"'\"'"), value.replace("'", "'\\''")}
+    for shift, skipped in ((0, 0), (1, 2), (2, 3)):
+        for encode in (b64encode, urlsafe_b64encode):
+            whole = encode(bytes(shift) + data).decode()
+            found.add(whole[skipped : 8 * (shift + len(data)) // 6])
+    try:
+        found.add(value.encode("latin-1").decode(errors="surrogateescape"))
+    except UnicodeEncodeError:
+        pass
+    return {one for one in found if len(one) >= SHORTEST}
+
+
+def _leaving_out(pattern: str, shortcut: Callable[[str], str]) -> _Change:
+    return _Change(re.compile(pattern), shortcut=shortcut)
+
+
+def _controls(text: str) -> str:
+    """The characters that are dropped before a text is shown anywhere, for a class of a pattern."""
+    if text.isascii():
+        return _ASCII_CONTROLS
+    present = set(_NON_ASCII.findall(text))
+    return _ASCII_CONTROLS + "".join(
+        re.escape(char) for char in sorted(present) if unicodedata.category(char)[0] == "C"
+    )
+
+
+def _without_controls(text: str) -> str:
+    if text.isascii():
+        return text.encode().translate(None, _CONTROL_BYTES).decode()
+    return re.sub(f"[{_controls(text)}]", "", text)
+
+
+def _in_one_line(text: str) -> str:
+    first, *others = text.split("\n")
+    if others:
+        *inner, last = others
+        pieces = (first.rstrip(_EDGES), *(line.strip(_EDGES) for line in inner), last.lstrip(_EDGES))
+        text = "".join(pieces)
+    return _without_controls(text)
+
+
+def _unescape(found: "re.Match[str]") -> str:
+    """What an escape stands for. Unknown ones stand for their last character, as in a shell."""
+    return _meaning(found[0])
+
+
+@lru_cache(10_000)
+def _meaning(said: str) -> str:
+    kind = said[1]
+    if kind == "u" and len(said) > 2:
+        units = b"".join(int(one, 16).to_bytes(2, "big") for one in said.split("\\u")[1:])
+        return units.decode("utf-16-be", "surrogatepass" if _is_torn(units) else "strict")
+    if kind == "x" and len(said) > 2:
+        return bytes.fromhex(said.replace("\\x", "")).decode(errors="surrogateescape")
+    if len(said) > 2:
+        return bytes(int(one, 8) for one in said.split("\\")[1:]).decode(errors="surrogateescape")
+    return _NAMED.get(kind, kind)
+
+
+def _is_torn(units: bytes) -> bool:
+    try:
+        units.decode("utf-16-be")
+    except UnicodeDecodeError:
+        return True
+    return False
+
+
+def _unquote(found: "re.Match[str]") -> str:
+    return unquote(found[0], errors="surrogateescape")
+
+
+def _from_entity(found: "re.Match[str]") -> str:
+    return html.unescape(found[0])
+
+
+_UNESCAPED = _Change(_ESCAPE, _unescape)
+_FROM_URL = _Change(_PERCENT, _unquote)
+_FROM_HTML = _Change(_ENTITY, _from_entity)
+
+
+def _pieces(text: str, change: _Change) -> tuple[list[int], list[tuple[int, int, bool]]]:
+    """Where each piece of a view begins, and the part of the text it was: kept as it is, or replaced."""
+    starts, pieces, at, done = [], [], 0, 0
+    for found in change.pattern.finditer(text):
+        if found.start() > done:
+            starts.append(at)
+            pieces.append((done, found.start(), True))
+            at += found.start() - done
+        put = change.replace if isinstance(change.replace, str) else change.replace(found)
+        if put:
+            starts.append(at)
+            pieces.append((found.start(), found.end(), False))
+            at += len(put)
+        done = found.end()
+    starts.append(at)
+    pieces.append((done, len(text), True))
+    return starts, pieces
+
+
+def _joined(found: Iterable[Found]) -> list[Found]:
+    """In order; of those that overlap the first and longest gives the name to all of it."""
+    joined: list[Found] = []
+    for one in sorted(found, key=lambda one: (one.start, -one.end)):
+        if joined and one.start < joined[-1].end:
+            joined[-1] = joined[-1]._replace(end=max(joined[-1].end, one.end))
+        else:
+            joined.append(one)
+    return joined

@@ -1,0 +1,75 @@
+"""A destroy that was killed leaves an agent or none, and nothing that cannot be removed."""
+
+import os
+import signal
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from tests.support.world import World
+
+import mngr
+from mngr.hosts.local import LocalHost, LocalProvider
+from mngr.process import Completed
+
+SLEEP = ("sleep", "1000")
+
+
+class Killed(BaseException):
+    """Ends mngr with its step, as a kill of the process group does."""
+
+
+class HostKilledInRemovals(LocalHost):
+    """This machine, where a step is killed in its n-th `rm -rf`: records and objects are removed, the rest is there."""
+
+    def __init__(self, host_dir: str, kill_at: int) -> None:
+        super().__init__(host_dir)
+        self._count, self._kill_at = f"{host_dir}.count", kill_at
+
+    def run(self, argv: Sequence[str], *, stdin: bytes = b"", **options: Any) -> Completed:
+        before = f"""rm() {{
+  [ "$1" = -rf ] || {{ command rm "$@"; return; }}
+  echo >>'{self._count}'
+  [ "$(wc -l <'{self._count}')" -ne {self._kill_at} ] || {{
+    for tree in "$@"; do command rm -rf "$tree/agent.json" "$tree/events.jsonl" "$tree/.git/objects"; done 2>/dev/null
+    kill -9 0
+  }}
+  command rm "$@"
+}}
+"""
+        done = super().run(argv, stdin=before.encode() + stdin if stdin else b"", **options)
+        if done.code == 128 + signal.SIGKILL:
+            raise Killed
+        return done
+
+
+class KilledProvider(LocalProvider):
+    def __init__(self, host: LocalHost) -> None:
+        super().__init__(host.dir)
+        self._host = host
+
+
+@pytest.mark.accept("Q15")
+@pytest.mark.parametrize("transfer", ["worktree", "mirror"])
+def test_a_destroy_killed_in_the_middle_of_a_removal_can_be_done_again(world: World, transfer: str) -> None:
+    """TH-M2."""
+    for kill_at in range(1, 10):
+        manager = world.manager()
+        agent = mngr.create("foo", args=SLEEP, transfer=transfer, manager=manager).agent
+        host = HostKilledInRemovals(str(world.host_dir), kill_at)
+        try:
+            mngr.destroy("foo", manager=world.manager(local=KilledProvider(host)))
+            was_killed = False
+        except Killed:
+            was_killed = True
+        os.unlink(f"{world.host_dir}.count")
+        there = mngr.list_agents(manager=manager).agents
+        assert [row.name for row in there] in ([], ["foo"]), f"removal {kill_at}"
+        assert not there or there[0].type == "command", f"half an agent after removal {kill_at}"
+        if there:
+            mngr.destroy(agent.id, manager=manager)
+        mngr.remove_garbage(mngr.find_garbage(manager=manager), manager=manager)
+        assert world.left_behind() == [], f"removal {kill_at}"
+        if not was_killed:
+            break
+    assert kill_at == (2 if transfer == "worktree" else 3)
