@@ -26,6 +26,8 @@ _LIBRARY = f"/root/.local/lib/python{sys.version_info.major}.{sys.version_info.m
 _SETUP = "[ -e /root/tool ] || cat /proc/sys/kernel/random/uuid >/root/tool"
 
 
+# None of these agents hangs: however long their pytest takes, they are not given up.
+_PATIENT = ("-S", "tmr.silence=15m")
 _WORDS = ("--integrator", "mechanical", "--setup", _SETUP)
 _FEW = ("-k", "add_keeps or help_succeeds or unknown_verb")
 _ENDS = {
@@ -74,7 +76,7 @@ def _fill(library: Path) -> None:
 
 @pytest.mark.accept("L1", "L2", "L5", "P9")
 def test_the_pipeline_runs_unchanged_on_three_machines(loop: Loop, machines: Machines) -> None:
-    done = loop.run("--provider", "ssh", *_WORDS, pytest_flags=_FEW)
+    done = loop.run("--provider", "ssh", *_WORDS, settings=_PATIENT, pytest_flags=_FEW)
     assert done.code == 8, done
     assert loop.sections() == _ENDS
     assert loop.mngr("list", "--running", "--format", "{name}").stdout == ""
@@ -115,7 +117,7 @@ def yard(tmp_path: Path, engine: Engine) -> Iterator[Yard]:
 
 @pytest.mark.accept("L1", "L2", "P9", "K11")
 def test_the_pipeline_runs_unchanged_in_containers_and_sets_up_one(yard: Yard) -> None:
-    done = yard.loop.run("--provider", "docker", *_WORDS, pytest_flags=_FEW)
+    done = yard.loop.run("--provider", "docker", *_WORDS, settings=_PATIENT, pytest_flags=_FEW)
     assert done.code == 8, done
     assert yard.loop.sections() == _ENDS
     hosts = yard.containers
@@ -139,7 +141,7 @@ def test_the_pipeline_runs_unchanged_at_modal_and_sets_up_one(tmp_path: Path, mo
     settings = f'[providers.modal]\napp = "{app}"\nimage = "pantry:1"\n'
     (loop.world.host_dir / "config.toml").write_text(settings)
     try:
-        done = loop.run("--provider", "modal", *_WORDS, pytest_flags=_FEW)
+        done = loop.run("--provider", "modal", *_WORDS, settings=_PATIENT, pytest_flags=_FEW)
         assert done.code == 8, done
         assert loop.sections() == _ENDS, done
         hosts = modal.running(app)
