@@ -49,6 +49,17 @@ class UnreachableError(MngrError):
     exit_code = ExitCode.UNREACHABLE
 
 
+class CapacityError(UnreachableError):
+    """The provider refuses for now: a rate limit, a quota, no room. The same call may succeed later.
+
+    `retry_after_s` is how long the provider asks to wait; 0 where it does not say.
+    """
+
+    def __init__(self, message: str, *, hint: str = "", retry_after_s: float = 0.0) -> None:
+        super().__init__(message, hint=hint)
+        self.retry_after_s = retry_after_s
+
+
 class LostError(UnreachableError):
     """The machine is gone for good, with all that was on it: all that is left to do is to forget it."""
 

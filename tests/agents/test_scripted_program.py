@@ -3,6 +3,7 @@
 import ast
 import json
 import os
+import re
 import sys
 from contextlib import suppress
 from itertools import pairwise
@@ -83,6 +84,17 @@ def test_it_shows_what_it_does(host: LocalHost) -> None:
         for line in ("● I look", "  around", "$ echo out; echo err >&2", "out", "err", "✎ f", "● why?", ">"):
             assert line in shown.split("\n")
         assert "\x1b[36m" in capture(agent.pane, ansi=True)
+
+
+def test_a_command_that_prints_nothing_for_long_is_shown_to_be_running(host: LocalHost) -> None:
+    with playing(host, {"run": "printf half; until [ -e go ]; do sleep 0.2; done"}, {"ask": "ok?"}) as agent:
+        found = wait_until(
+            lambda: re.search(r"^half\n… running for \d+ s$", capture(agent.pane), re.M), PATIENCE_S
+        )
+        assert found, capture(agent.pane)
+        Path(agent.spec.work_dir, "go").touch()
+        wait_kind(agent, "needs_input")
+        assert "running" not in "".join(turn.text for turn in TYPE.transcript(agent.spec, host))
 
 
 def test_a_message_cannot_play_tricks_on_the_screen(host: LocalHost) -> None:

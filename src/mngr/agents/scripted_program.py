@@ -30,6 +30,8 @@ DEFAULT_PLAYBOOK: list[Any] = [
 PASTE_START, PASTE_END = b"\x1b[200~", b"\x1b[201~"
 KEY = re.compile(rb"\x1b(?:\[[0-9;?]*[@-~]|O.|.)?|[\x00-\x1f\x7f]|[^\x00-\x1f\x7f]+", re.DOTALL)
 OUTPUT_LIMIT = 64 * 1024
+# Coding agents count the seconds of a tool on their screens; only one that hangs shows nothing new.
+STILL_RUNNING_S = 5.0
 SHOWN = 2000
 
 # verb: (what its value must be, what may stand beside it). {message} and {commit} are filled in, in any text.
@@ -357,14 +359,20 @@ class Player:
         )
         assert child.stdout
         pipe, output = child.stdout.fileno(), b""
+        shown_at = began_at = time.monotonic()
         while True:
             ended = child.poll() is not None
             readable = self._listen([pipe], 0 if ended else 0.5)
             self._announce()
             data = os.read(pipe, 65536) if readable else b""
+            if not data and not ended and time.monotonic() - shown_at >= STILL_RUNNING_S:
+                self._screen.write(b"\n" if output[-1:] not in b"\n" else b"")
+                self._screen.show("…", f"running for {time.monotonic() - began_at:.0f} s", 2)
+                shown_at = time.monotonic()
             if not data and (ended or readable):
                 break
             self._screen.write(data)
+            shown_at = time.monotonic() if data else shown_at
             output = (output + data)[-OUTPUT_LIMIT:]
         self._last_code = child.wait()
         child.stdout.close()
