@@ -1,6 +1,9 @@
 """Rooms import one way, and the check that says so can fail."""
 
+import re
 import shutil
+import tomllib
+from operator import itemgetter
 from pathlib import Path
 
 import pytest
@@ -26,19 +29,55 @@ def test_rooms_import_one_way() -> None:
     assert done.code == 0, done.text
 
 
-def test_a_bad_import_and_an_unplaced_room_are_seen(tmp_path: Path) -> None:
-    shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
+CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+
+
+@pytest.fixture
+def copied(tmp_path: Path) -> Path:
+    shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__", "static"))
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
-    (tmp_path / "src/mngr/attic.py").write_text("")
-    with (tmp_path / "src/mngr/model/ids.py").open("a") as file:
-        file.write("\nimport mngr.process\n")
-    with (tmp_path / "src/mngr_lib/git.py").open("a") as file:
-        file.write("\nimport mngr.errors\n")
-    done = lint(tmp_path)
+    return tmp_path
+
+
+def plant(root: Path, importer: str, imported: str) -> None:
+    path = root / "src" / importer.replace(".", "/")
+    file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    with file.open("a") as lines:
+        lines.write(f"\nimport {imported}\n")
+
+
+def modules(layer: str) -> list[str]:
+    return [name.strip() for name in re.split(r"[|:]", layer)]
+
+
+@pytest.mark.accept("H1")
+def test_a_bad_import_breaks_each_contract(copied: Path) -> None:
+    """The lowest layer imports the highest, or a neighbour where there is one layer; a source what is forbidden to it."""
+    for contract in CONTRACTS:
+        if contract["type"] == "forbidden":
+            plant(copied, contract["source_modules"][0], contract["forbidden_modules"][0])
+            continue
+        (container,) = contract["containers"]
+        lowest = modules(contract["layers"][-1])[-1]
+        plant(copied, f"{container}.{lowest}", f"{container}.{modules(contract['layers'][0])[0]}")
+    done = lint(copied)
     assert done.code != 0
-    assert "mngr_lib.git -> mngr.errors" in done.text
-    assert "mngr.model.ids -> mngr.process" in done.text
-    assert "attic" in done.text
+    assert {name: f"{name} BROKEN" in done.text for name in map(itemgetter("name"), CONTRACTS)} == {
+        contract["name"]: True for contract in CONTRACTS
+    }
+
+
+@pytest.mark.accept("H1")
+def test_a_module_in_no_layer_is_seen_in_every_package(copied: Path) -> None:
+    packages = sorted(path.parent.name for path in (ROOT / "src").glob("*/__init__.py"))
+    layered = {container for contract in CONTRACTS for container in contract.get("containers", ())}
+    assert sorted(layered) == packages
+    assert all(contract["exhaustive"] for contract in CONTRACTS if contract["type"] == "layers")
+    for package in packages:
+        (copied / f"src/{package}/attic.py").write_text("")
+    done = lint(copied)
+    assert done.code != 0
+    assert [package for package in packages if f"{package}.attic" not in done.text] == []
 
 
 @pytest.mark.accept("S1")
