@@ -6,6 +6,7 @@ import tomllib
 from operator import itemgetter
 from pathlib import Path
 
+import grimp
 import pytest
 
 from mngr.process import Completed, run
@@ -50,9 +51,8 @@ def modules(layer: str) -> list[str]:
     return [name.strip() for name in re.split(r"[|:]", layer)]
 
 
-@pytest.mark.accept("H1")
 def test_a_bad_import_breaks_each_contract(copied: Path) -> None:
-    """The lowest layer imports the highest, or a neighbour where there is one layer; a source what is forbidden to it."""
+    """The lowest layer imports the highest one, or its neighbour; a source imports what is forbidden to it."""
     for contract in CONTRACTS:
         if contract["type"] == "forbidden":
             plant(copied, contract["source_modules"][0], contract["forbidden_modules"][0])
@@ -67,7 +67,6 @@ def test_a_bad_import_breaks_each_contract(copied: Path) -> None:
     }
 
 
-@pytest.mark.accept("H1")
 def test_a_module_in_no_layer_is_seen_in_every_package(copied: Path) -> None:
     packages = sorted(path.parent.name for path in (ROOT / "src").glob("*/__init__.py"))
     layered = {container for contract in CONTRACTS for container in contract.get("containers", ())}
@@ -78,6 +77,27 @@ def test_a_module_in_no_layer_is_seen_in_every_package(copied: Path) -> None:
     done = lint(copied)
     assert done.code != 0
     assert [package for package in packages if f"{package}.attic" not in done.text] == []
+
+
+# Each is to be resolved, and then removed from here; no new one may come.
+KNOWN_CYCLES = {
+    frozenset({"mngr.actions.elsewhere", "mngr.actions.rows"}),
+    frozenset(
+        f"mngr.actions.{name}"
+        for name in ("clone", "create", "create_host", "create_plan", "from_snapshot", "host_snapshot")
+    ),
+}
+
+
+def test_files_import_each_other_in_no_circle_late_imports_included() -> None:
+    packages = [path.parent.name for path in (ROOT / "src").glob("*/__init__.py")]
+    graph = grimp.build_graph(*packages, cache_dir=None)
+    above = {module: graph.find_upstream_modules(module) for module in graph.modules}
+    circles = {
+        frozenset({module, *(other for other in above[module] if module in above[other])})
+        for module in graph.modules
+    }
+    assert {circle for circle in circles if len(circle) > 1} == KNOWN_CYCLES
 
 
 @pytest.mark.accept("S1")

@@ -24,11 +24,11 @@ MANIFEST = "mngr-plugin.txt"
 _BUILT_IN: dict[str, dict[str, str]] = {
     AGENT_TYPES: {
         "command": "mngr.agents.command:CommandType",
-        "claude": "mngr.agents.claude:ClaudeType",
-        "claude-headless": "mngr.agents.claude_headless:ClaudeHeadlessType",
-        "codex": "mngr.agents.codex:CodexType",
-        "opencode": "mngr.agents.opencode:OpenCodeType",
-        "scripted": "mngr.agents.scripted:ScriptedType",
+        "claude": "mngr.agents.claude.type:ClaudeType",
+        "claude-headless": "mngr.agents.claude.headless:ClaudeHeadlessType",
+        "codex": "mngr.agents.codex.type:CodexType",
+        "opencode": "mngr.agents.opencode.type:OpenCodeType",
+        "scripted": "mngr.agents.scripted.type:ScriptedType",
     },
     PROVIDERS: {
         "local": "mngr.hosts.local:LocalProvider",
@@ -45,6 +45,14 @@ _BUILT_IN: dict[str, dict[str, str]] = {
     },
     COMMANDS: {},
     HOOKS: {},
+}
+# What `list` needs of an agent type, without the rest of it. A plugin's type is loaded whole.
+_PHASES = {
+    "claude": "mngr.agents.claude.phase:phase",
+    "claude-headless": "mngr.agents.claude.phase:phase",
+    "codex": "mngr.agents.codex.phase:phase",
+    "opencode": "mngr.agents.opencode.phase:phase",
+    "scripted": "mngr.agents.scripted.phase:phase",
 }
 _TRANSFER_ALIASES = {"git-worktree": "worktree", "git-mirror": "mirror", "rsync": "copy"}
 
@@ -96,6 +104,12 @@ def load(group: str, name: str) -> Any:
     if name not in known:
         raise UsageError(f'no {what(group)} "{name}"', hint=did_you_mean(name, known))
     return load_entry(known[name])
+
+
+def load_phase(agent_type: str) -> Any:
+    """The function that says what a living agent of a built-in type is doing; None for every other type."""
+    target = _PHASES.get(agent_type)
+    return load_entry(Entry(AGENT_TYPES, agent_type, target)) if target else None
 
 
 def load_entry(entry: Entry) -> Any:

@@ -9,10 +9,10 @@ import pytest
 from tests.agents.offline import claude_env
 from tests.support.model import Model
 
-from mngr.agents.claude import ClaudeType
-from mngr.agents.claude_headless import ClaudeHeadlessType
-from mngr.agents.claude_home import home_of
-from mngr.agents.claude_text import readings
+from mngr.agents.claude.headless import ClaudeHeadlessType
+from mngr.agents.claude.home import home_of
+from mngr.agents.claude.text import readings
+from mngr.agents.claude.type import ClaudeType
 from mngr.agents.conformance import AgentTypeConformance, Outcome, Running
 from mngr.agents.custom import CustomType
 from mngr.agents.protocol import AgentType, Transcribed

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from mngr.agents.claude import ClaudeType
-from mngr.agents.claude_home import home_of
+from mngr.agents.claude.home import home_of
+from mngr.agents.claude.type import ClaudeType
 from mngr.agents.conformance import new_spec
 from mngr.errors import UsageError
 from mngr.hosts.local import LocalHost

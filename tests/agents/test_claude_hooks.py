@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from mngr.agents.claude_hooks import HOOK, settings
-from mngr.agents.claude_text import sum_of
+from mngr.agents.claude.hooks import HOOK, settings
+from mngr.agents.claude.text import sum_of
 from mngr.model.event import Event
 from mngr.store.untrusted import read_event
 

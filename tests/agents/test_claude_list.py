@@ -79,7 +79,7 @@ def loaded(world: World) -> set[str]:
     ("type", "args", "own"),
     [
         ("command", ("sleep", "1000"), {"mngr.agents.protocol"}),
-        ("claude", (), {"mngr.agents.protocol", "mngr.agents.claude"}),
+        ("claude", (), {"mngr.agents.protocol", "mngr.agents.claude.type"}),
     ],
 )
 def test_one_process_looks_at_all_of_them_and_one_small_module_is_loaded(

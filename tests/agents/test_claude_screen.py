@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from mngr.agents.claude_answer import choose
-from mngr.agents.claude_screen import Kind, Screen, read_screen
+from mngr.agents.claude.answer import choose
+from mngr.agents.claude.screen import Kind, Screen, read_screen
 
 SCREENS = Path(__file__).parent / "screens/claude"
 pytestmark = pytest.mark.accept("K14")

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from mngr.agents.claude import ClaudeType
-from mngr.agents.claude_home import home_of
-from mngr.agents.claude_session import read_spendings, read_turns
+from mngr.agents.claude.home import home_of
+from mngr.agents.claude.session import read_spendings, read_turns
+from mngr.agents.claude.type import ClaudeType
 from mngr.agents.conformance import new_spec
 from mngr.hosts.local import LocalHost
 from mngr.model.agent import AgentSpec

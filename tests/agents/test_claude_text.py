@@ -4,8 +4,8 @@ import subprocess
 
 import pytest
 
-from mngr.agents.cksum import cksum
-from mngr.agents.claude_text import check_text, readings, sum_of
+from mngr.agents.claude.text import check_text, readings, sum_of
+from mngr.agents.shared.cksum import cksum
 from mngr.errors import RefusedError
 
 pytestmark = pytest.mark.accept("K8")

@@ -7,7 +7,7 @@ import pytest
 from tests.agents.offline import codex_args, codex_env
 from tests.support.model import Model
 
-from mngr.agents.codex import CodexType
+from mngr.agents.codex.type import CodexType
 from mngr.agents.conformance import AgentTypeConformance, Outcome, Running
 from mngr.agents.custom import CustomType
 from mngr.agents.protocol import AgentType, Transcribed

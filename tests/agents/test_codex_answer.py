@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from mngr.agents.codex_answer import result_for
+from mngr.agents.codex.answer import result_for
 
 pytestmark = pytest.mark.accept("K14")
 

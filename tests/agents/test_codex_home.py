@@ -11,8 +11,8 @@ from tests.agents.desk_codex import CodexDesk
 from tests.support.model import Model
 
 import mngr
-from mngr.agents.codex import CodexType
-from mngr.agents.codex_home import screen_words, server_words
+from mngr.agents.codex.home import screen_words, server_words
+from mngr.agents.codex.type import CodexType
 from mngr.agents.conformance import new_spec
 from mngr.errors import MngrError, UsageError
 from mngr.hosts.local import LocalHost

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mngr.agents.codex_hooks import HOOK, hooks
+from mngr.agents.codex.hooks import HOOK, hooks
 from mngr.model.event import Event
 from mngr.process import wait_until
 from mngr.store.untrusted import read_event

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from mngr.agents.codex_screen import what_is_in_the_way
-from mngr.agents.in_the_way import lines_of
+from mngr.agents.codex.screen import what_is_in_the_way
+from mngr.agents.shared.unknown_screen import lines_of
 
 SCREENS = Path(__file__).parent / "screens/codex"
 STYLE = re.compile(r"\x1b\[[0-9;:]*m|\x1b\]8;[^\x1b\x07]*(?:\x1b\\|\x07)|[\x0e\x0f]")

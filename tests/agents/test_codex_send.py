@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.tmux.stage import Stage
 
-from mngr.agents.codex_send import send
+from mngr.agents.codex.send import send
 from mngr.model.message import Delivery
 
 PROGRAM = """#!{python}

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from mngr.agents.codex import CodexType
-from mngr.agents.codex_home import home_of
-from mngr.agents.codex_session import read_spendings, read_turns
+from mngr.agents.codex.home import home_of
+from mngr.agents.codex.session import read_spendings, read_turns
+from mngr.agents.codex.type import CodexType
 from mngr.agents.conformance import new_spec
 from mngr.hosts.local import LocalHost
 from mngr.model.agent import AgentSpec

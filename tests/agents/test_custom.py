@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from mngr.agents.claude import ClaudeType
+from mngr.agents.claude.type import ClaudeType
 from mngr.agents.command import CommandType
 from mngr.agents.conformance import PATIENCE_S, new_spec, running
 from mngr.agents.custom import CustomType, custom_type
 from mngr.agents.protocol import AgentType, Metered, Resumable, Transcribed
-from mngr.agents.scripted import ScriptedType
+from mngr.agents.scripted.type import ScriptedType
 from mngr.errors import UsageError
 from mngr.hosts.local import LocalHost
 from mngr.model.message import Delivery

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 from tests.support import hostile
 
-from mngr.agents.claude import ClaudeType
-from mngr.agents.claude_glance import glance
-from mngr.agents.claude_text import readings
+from mngr.agents.claude.observe import glance
+from mngr.agents.claude.text import readings
+from mngr.agents.claude.type import ClaudeType
 from mngr.agents.conformance import Running, running
 from mngr.agents.custom import CustomType
 from mngr.errors import RefusedError

@@ -9,7 +9,7 @@ from tests.support.model import Model
 
 from mngr.agents.conformance import AgentTypeConformance, Outcome, Running
 from mngr.agents.custom import CustomType
-from mngr.agents.opencode import OpenCodeType
+from mngr.agents.opencode.type import OpenCodeType
 from mngr.agents.protocol import AgentType, Transcribed
 from mngr.hosts.protocol import Host
 from mngr.model.agent import AgentState, WaitingReason

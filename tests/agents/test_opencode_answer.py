@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from mngr.agents.opencode_answer import answer_to, what_it_asks
+from mngr.agents.opencode.answer import answer_to, what_it_asks
 
 pytestmark = pytest.mark.accept("K14")
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from mngr.agents.conformance import new_spec
-from mngr.agents.opencode import OpenCodeType
-from mngr.agents.opencode_home import home_of, prompt_options
+from mngr.agents.opencode.home import home_of, prompt_options
+from mngr.agents.opencode.type import OpenCodeType
 from mngr.errors import UsageError
 from mngr.hosts.local import LocalHost
 from mngr.model.agent import AgentSpec

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from mngr.agents.conformance import new_spec
-from mngr.agents.opencode import OpenCodeType
-from mngr.agents.opencode_home import home_of
-from mngr.agents.opencode_record import read_spendings, read_turns
+from mngr.agents.opencode.home import home_of
+from mngr.agents.opencode.session import read_spendings, read_turns
+from mngr.agents.opencode.type import OpenCodeType
 from mngr.agents.prices import cost_usd
 from mngr.hosts.local import LocalHost
 from mngr.model.agent import AgentSpec

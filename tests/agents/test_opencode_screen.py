@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from tests.agents.test_codex_screen import STYLE
 
-from mngr.agents.in_the_way import end_of, lines_of
-from mngr.agents.opencode_answer import answer_to
+from mngr.agents.opencode.answer import answer_to
+from mngr.agents.shared.unknown_screen import end_of, lines_of
 
 SCREENS = Path(__file__).parent / "screens/opencode"
 pytestmark = pytest.mark.accept("K14")

@@ -8,12 +8,12 @@ from tests.support.model.fixture import model
 from tests.support.world import World
 
 import mngr
-from mngr.agents.claude import ClaudeType
-from mngr.agents.claude_login import login_findings
-from mngr.agents.codex import CodexType
+from mngr.agents.claude.login import login_findings
+from mngr.agents.claude.type import ClaudeType
+from mngr.agents.codex.type import CodexType
 from mngr.agents.command import CommandType
 from mngr.agents.custom import CustomType
-from mngr.agents.opencode import OpenCodeType
+from mngr.agents.opencode.type import OpenCodeType
 from mngr.agents.protocol import AgentType, Preflighted
 from mngr.model.finding import Finding, LaunchPlan
 

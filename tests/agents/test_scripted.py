@@ -20,7 +20,7 @@ from mngr.agents.conformance import (
     running,
     start,
 )
-from mngr.agents.scripted import ScriptedType
+from mngr.agents.scripted.type import ScriptedType
 from mngr.errors import UsageError
 from mngr.hosts.local import LocalHost
 from mngr.hosts.protocol import Host

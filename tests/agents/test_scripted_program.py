@@ -17,9 +17,9 @@ from tests.agents.test_scripted import TYPE, evidence, kinds, playing, wait_kind
 from tests.tmux.stage import is_alive
 
 from mngr import process
-from mngr.agents import scripted_program
 from mngr.agents.conformance import PATIENCE_S, Running
-from mngr.agents.scripted_program import PASTE_END, PASTE_START, BadPlaybookError, Inbox, compile_steps
+from mngr.agents.scripted import program
+from mngr.agents.scripted.program import PASTE_END, PASTE_START, BadPlaybookError, Inbox, compile_steps
 from mngr.hosts.local import LocalHost
 from mngr.process import wait_until
 from mngr.store.untrusted import ExitRecord
@@ -243,7 +243,7 @@ def test_when_the_playbook_is_over_it_waits(host: LocalHost) -> None:
 
 
 def test_it_runs_on_old_pythons_without_any_other_package() -> None:
-    source = Path(scripted_program.__file__).read_text()
+    source = Path(program.__file__).read_text()
     tree = ast.parse(source, feature_version=(3, 8))
     roots = {name.name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in node.names}
     roots |= {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}

@@ -8,7 +8,7 @@ from tests.docs.blocks import ROOT, read_blocks
 from tests.docs.reader import Reader, reader
 
 from mngr.actions.doctor import TOOLS
-from mngr.agents.claude_session import TRANSCRIPT_LIMIT
+from mngr.agents.claude.session import TRANSCRIPT_LIMIT
 from mngr.cli.stdin import _LINE_LIMIT
 from mngr.model.ids import check_name
 from mngr.model.message import MESSAGE_LIMIT

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from mngr.actions.manager import Manager, default_manager
 from mngr.actions.targets import resolve_one
 from mngr.actions.watch import watch
-from mngr.agents.jsonl import read_tail
+from mngr.agents.shared.jsonl import read_tail
 from mngr.hosts.protocol import Host
 from mngr.model.agent import Agent
 from mngr.model.event import Event

@@ -14,6 +14,8 @@ from mngr.errors import NotFoundError, UnreachableError, UsageError, did_you_mea
 from mngr.hosts.local import LocalProvider
 from mngr.hosts.protocol import Configurable, Host, Meets, Provider
 from mngr.model.address import Address, parse_address
+from mngr.store.probe import Evidence
+from mngr.store.state import Phase
 
 # A host says its time in whole seconds, and its answer takes a while.
 _CLOCKS_AGREE_S = 3.0
@@ -131,6 +133,12 @@ class Manager:
             if name not in self._types:
                 self._types[name] = self._load_type(name)
             return self._types[name]
+
+    def phase(self, type_name: str, evidence: Evidence, now: float) -> Phase:
+        """What a living agent of this type is doing. Of a built-in type nothing else is loaded."""
+        parent = self.config.section(f"agent_types.{type_name}").get("parent", type_name)
+        ask = registry.load_phase(str(parent)) or self.agent_type(type_name).phase
+        return cast(Phase, ask(evidence, now))
 
     def _load_type(self, name: str) -> AgentType:
         custom = self.config.section(f"agent_types.{name}")

@@ -213,7 +213,7 @@ def _refined(evidence: Evidence, now: float, alive: Phase, manager: Manager) -> 
     if evidence.spec.type == "command":
         return alive
     try:
-        return manager.agent_type(evidence.spec.type).phase(evidence, now)
+        return manager.phase(evidence.spec.type, evidence, now)
     except MngrError as error:
         return Phase(AgentState.UNKNOWN, f"alive, but its type cannot say more: {error.message}")
 

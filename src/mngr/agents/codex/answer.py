@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from mngr.agents.codex_channel import Channel, Message, NoLineError
+from mngr.agents.codex.channel import Channel, Message, NoLineError
 from mngr.model.event import NEEDS_INPUT, RESUMED, Event
 from mngr.model.message import Delivery, Receipt
 from mngr.store.script import READ_AND_RUN, append, encode, quote, ring

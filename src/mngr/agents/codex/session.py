@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from mngr.agents.codex_home import home_of
-from mngr.agents.jsonl import count, inner, read_tail, seconds, table
+from mngr.agents.codex.home import home_of
 from mngr.agents.prices import total
+from mngr.agents.shared.jsonl import count, inner, read_tail, seconds, table
 from mngr.hosts.protocol import Host
 from mngr.model.agent import AgentSpec
 from mngr.model.message import Spending, Turn, Usage

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from mngr.agents.codex_home import SOCKET
+from mngr.agents.codex.home import SOCKET
 from mngr.errors import MngrError
 from mngr.hosts.protocol import Host
 from mngr.store.script import quote

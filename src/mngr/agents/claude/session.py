@@ -5,9 +5,9 @@ from typing import Any
 
 import msgspec
 
-from mngr.agents.claude_home import home_of
-from mngr.agents.jsonl import count, inner, read_tail, seconds, table
+from mngr.agents.claude.home import home_of
 from mngr.agents.prices import total
+from mngr.agents.shared.jsonl import count, inner, read_tail, seconds, table
 from mngr.hosts.protocol import Host
 from mngr.model.agent import AgentSpec
 from mngr.model.message import Spending, Turn, Usage

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from mngr.agents.codex_hooks import HOOK, hooks
-from mngr.agents.login_file import login_file
+from mngr.agents.codex.hooks import HOOK, hooks
+from mngr.agents.shared.login_file import login_file
 from mngr.errors import UsageError
 from mngr.hosts.protocol import Host
 from mngr.model.agent import AgentSpec

@@ -12,11 +12,12 @@ from collections.abc import Iterator
 import msgspec
 
 from mngr.agents.command import receipt_of
-from mngr.agents.jsonl import read_tail, turn_of, usage_of
 from mngr.agents.protocol import Command
+from mngr.agents.scripted.phase import phase
+from mngr.agents.shared.jsonl import read_tail, turn_of, usage_of
 from mngr.errors import UsageError
 from mngr.hosts.protocol import Host, shares_files
-from mngr.model.agent import AgentSpec, AgentState, WaitingReason
+from mngr.model.agent import AgentSpec
 from mngr.model.event import NEEDS_INPUT, PROMPT_SUBMITTED, STARTED, TURN_ENDED
 from mngr.model.message import Delivery, Receipt, Turn, Usage
 from mngr.process import wait_until
@@ -30,17 +31,12 @@ from mngr.tmux.server import tmux_sh
 
 PROMPT_QUEUED = "prompt_queued"
 
-_PROGRAM = os.path.join(os.path.dirname(__file__), "scripted_program.py")
+_PROGRAM = os.path.join(os.path.dirname(__file__), "program.py")
 # The program sets this title after it has asked for marked pastes: from then on nothing typed is lost.
 _READY_TITLE = "mngr-scripted"
 _READY_S = 60
 _EVIDENCE_S = 4
 _TRANSCRIPT_LIMIT, _USAGE_LIMIT = 8 << 20, 64 << 10
-_WAITING = {
-    "end_of_turn": WaitingReason.END_OF_TURN,
-    "permission": WaitingReason.PERMISSION,
-    "input": WaitingReason.INPUT,
-}
 
 
 class ScriptedType:
@@ -69,14 +65,7 @@ class ScriptedType:
         return Command((python, f"{own.dir}/program.py", *playbook))
 
     def phase(self, evidence: Evidence, now: float) -> Phase:
-        folded = evidence.folded
-        age = f"{max(0.0, now - (folded.activity_at or now)):.0f} s ago"
-        reason = _WAITING.get(folded.activity)
-        if reason:
-            return Phase(AgentState.WAITING, f"it said so {age}: {reason}", waiting_reason=reason)
-        if folded.activity:
-            return Phase(AgentState.RUNNING, f"it took a message {age}")
-        return Phase(AgentState.RUNNING, "it follows its playbook")
+        return phase(evidence, now)
 
     def send(self, pane: AgentPane, message: bytes) -> Receipt:
         """Pastes once, then looks for its own word that it took the message; Enter may come twice."""

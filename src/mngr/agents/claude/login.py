@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import Struct
 
-from mngr.agents.login_file import login_file
+from mngr.agents.shared.login_file import login_file
 from mngr.model.finding import ERROR, WARNING, Finding, LaunchPlan
 from mngr.model.model_error import error_kind
 from mngr.store.untrusted import decode, printable

@@ -4,10 +4,10 @@ import time
 
 from msgspec import Struct
 
-from mngr.agents.claude_answer import answer
-from mngr.agents.claude_glance import KINDS, Glance, settled
-from mngr.agents.claude_screen import PROMPT, Kind
-from mngr.agents.claude_text import check_text, readings, sum_of
+from mngr.agents.claude.answer import answer
+from mngr.agents.claude.observe import KINDS, Glance, settled
+from mngr.agents.claude.screen import PROMPT, Kind
+from mngr.agents.claude.text import check_text, readings, sum_of
 from mngr.agents.command import receipt_of
 from mngr.model.event import NEEDS_INPUT, PROMPT_SUBMITTED, RESUMED, SCREEN_UNKNOWN, TURN_ENDED, Event
 from mngr.model.message import Delivery, Receipt

@@ -2,11 +2,11 @@
 
 import time
 
-from mngr.agents.in_the_way import end_of, tell_unknown
-from mngr.agents.jsonl import table
-from mngr.agents.opencode_answer import answer_to, what_it_asks
-from mngr.agents.opencode_line import Answer, request, see
-from mngr.agents.plain_text import check_text
+from mngr.agents.opencode.answer import answer_to, what_it_asks
+from mngr.agents.opencode.channel import Answer, request, see
+from mngr.agents.shared.jsonl import table
+from mngr.agents.shared.plain_text import check_text
+from mngr.agents.shared.unknown_screen import end_of, tell_unknown
 from mngr.errors import TimedOutError, UnreachableError
 from mngr.model.message import Delivery, Receipt
 from mngr.tmux.pane import AgentPane, capture, check_size

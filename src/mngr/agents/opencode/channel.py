@@ -6,8 +6,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from mngr.agents.jsonl import table
-from mngr.agents.opencode import TITLES
+from mngr.agents.opencode.phase import TITLES
+from mngr.agents.shared.jsonl import table
 from mngr.hosts.protocol import Host
 from mngr.store.script import quote
 from mngr.tmux.pane import AgentPane

@@ -2,8 +2,8 @@
 
 import time
 
-from mngr.agents.claude_glance import Glance, glance
-from mngr.agents.claude_screen import Screen
+from mngr.agents.claude.observe import Glance, glance
+from mngr.agents.claude.screen import Screen
 from mngr.agents.command import receipt_of
 from mngr.model.event import RESUMED, Event
 from mngr.model.message import Delivery, Receipt

@@ -1,6 +1,6 @@
 """What stands on Codex's screen when it has no conversation yet: a login, a question about trust, something new."""
 
-from mngr.agents.in_the_way import end_of
+from mngr.agents.shared.unknown_screen import end_of
 
 _KNOWN = {
     "Sign in with ChatGPT": "it wants to be logged in: give it a key by name (--pass-env OPENAI_API_KEY), or the"

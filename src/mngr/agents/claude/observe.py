@@ -4,7 +4,7 @@ import time
 
 from msgspec import Struct
 
-from mngr.agents.claude_screen import Kind, Screen, read_screen
+from mngr.agents.claude.screen import Kind, Screen, read_screen
 from mngr.model.event import (
     NEEDS_INPUT,
     PROMPT_SUBMITTED,

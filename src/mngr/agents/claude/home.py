@@ -2,7 +2,7 @@
 
 import msgspec
 
-from mngr.agents.claude_hooks import HOOK, settings
+from mngr.agents.claude.hooks import HOOK, settings
 from mngr.errors import UsageError
 from mngr.hosts.protocol import Host
 from mngr.model.agent import AgentSpec

@@ -3,11 +3,11 @@
 import os
 import time
 
-from mngr.agents.codex_answer import answer
-from mngr.agents.codex_channel import Channel, Message, NoLineError, NotGrantedError
-from mngr.agents.codex_screen import what_is_in_the_way
-from mngr.agents.in_the_way import lines_of, tell_unknown
-from mngr.agents.plain_text import check_text
+from mngr.agents.codex.answer import answer
+from mngr.agents.codex.channel import Channel, Message, NoLineError, NotGrantedError
+from mngr.agents.codex.screen import what_is_in_the_way
+from mngr.agents.shared.plain_text import check_text
+from mngr.agents.shared.unknown_screen import lines_of, tell_unknown
 from mngr.errors import TimedOutError, UnreachableError
 from mngr.model.message import Delivery, Receipt
 from mngr.process import wait_until

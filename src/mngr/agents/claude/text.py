@@ -4,7 +4,7 @@ import json
 import re
 import unicodedata
 
-from mngr.agents.cksum import cksum
+from mngr.agents.shared.cksum import cksum
 from mngr.errors import RefusedError
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")

@@ -4,7 +4,7 @@ import time
 
 import msgspec
 
-from mngr.agents.claude_text import decode_text, sum_of
+from mngr.agents.claude.text import decode_text, sum_of
 from mngr.errors import TimedOutError, UnreachableError
 from mngr.model.message import Delivery, Receipt
 from mngr.store.script import quote

@@ -1,8 +1,8 @@
 """How a clone gets OpenCode's conversation: a copy of its database, taken while it runs or not."""
 
-from mngr.agents.opencode_home import home_of, make_home
-from mngr.agents.opencode_line import request
-from mngr.agents.opencode_record import session_id
+from mngr.agents.opencode.channel import request
+from mngr.agents.opencode.home import home_of, make_home
+from mngr.agents.opencode.session import session_id
 from mngr.errors import MngrError
 from mngr.hosts.protocol import Host
 from mngr.model.agent import AgentSpec

@@ -12,7 +12,7 @@ from mngr.model.agent import AgentSpec
 from mngr.store.paths import HostPaths
 from mngr.store.script import READ_AND_RUN, encode, put, quote
 
-_PLUGIN = os.path.join(os.path.dirname(__file__), "opencode_plugin.js")
+_PLUGIN = os.path.join(os.path.dirname(__file__), "plugin.js")
 
 # OpenCode has no directory of its own to name, so it is given other ones than the usual; the plugin tells the usual
 # ones to the programs that the agent runs.
