@@ -34,7 +34,7 @@ $(STAMP): $(FIRST) tools/debian-packages
 	tools/python-env $(PYTHON) $(VENV) dev
 	touch $@
 
-$(PAGE): $(wildcard web/*.js* web/*.html web/src/*.ts* web/src/style/*.css) | $(FIRST)
+$(PAGE): $(wildcard web/*.js* web/*.html web/src/*.ts* web/src/*/*.ts* web/src/style/*.css) | $(FIRST)
 	tools/page
 	touch $@
 

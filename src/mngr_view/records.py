@@ -1,6 +1,6 @@
 """What the page shows. An index that is read at once, and details that are read when someone looks.
 
-The front end's `web/src/records.ts` says the same in TypeScript; a test compares the two.
+The front end's `web/src/lib/records.ts` says the same in TypeScript; a test compares the two.
 Times are seconds since 1970; a `chunk` is the key under which a detail or a recording is found.
 """
 

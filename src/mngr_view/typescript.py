@@ -1,6 +1,6 @@
 """The records as TypeScript, so that the front end and Python never disagree.
 
-`python -m mngr_view.typescript > web/src/records.ts` writes them again; a test fails when the file is stale.
+`python -m mngr_view.typescript > web/src/lib/records.ts` writes them again; a test fails when the file is stale.
 """
 
 import types

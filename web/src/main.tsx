@@ -1,6 +1,6 @@
 import { render } from "preact";
-import { App } from "./App";
-import { openSource } from "./source";
+import { App } from "./shell/App";
+import { openSource } from "./lib/source";
 import "asciinema-player/dist/bundle/asciinema-player.css";
 import "./style/base.css";
 import "./style/lists.css";

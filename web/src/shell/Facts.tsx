@@ -1,0 +1,30 @@
+import { Name } from "./Name";
+import type { Fact } from "../lib/records";
+
+/** Facts in a word or two, side by side. */
+export function Facts({ facts }: { facts: readonly Fact[] }) {
+  if (facts.length === 0) return null;
+  return (
+    <dl class="known">
+      {facts.map((fact, at) => (
+        <div key={at} class={fact.tone || undefined}>
+          <dt>
+            <Name text={fact.label} />
+          </dt>
+          <dd>
+            <Value text={fact.value} />
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function Value({ text }: { text: string }) {
+  if (!/^https:\/\/[^\s]+$/.test(text)) return <Name text={text} />;
+  return (
+    <a href={text} target="_blank" rel="noreferrer noopener">
+      <Name text={text} />
+    </a>
+  );
+}

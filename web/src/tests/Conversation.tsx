@@ -1,0 +1,54 @@
+import { LongText } from "../shell/LongText";
+import { Name } from "../shell/Name";
+import type { Cast, Seek, Turn } from "../lib/records";
+import { clock } from "../lib/time";
+
+interface Props {
+  turns: readonly Turn[];
+  casts: readonly Cast[];
+  isRunning: boolean;
+  play: (seek: Seek, title: string) => void;
+}
+
+/** What the agent was told, what it said and did, beside the recording of its terminal. */
+export function Conversation({ turns, casts, isRunning, play }: Props) {
+  return (
+    <section class="conversation" aria-label="Conversation">
+      <h3>Conversation</h3>
+      {turns.length === 0 && (
+        <p class="nothing">
+          {isRunning ? "It is brought home when the agent is done." : "No conversation was brought home."}
+        </p>
+      )}
+      <ol>
+        {turns.map((turn, at) => (
+          <li key={at} class={`turn is-${["user", "agent", "tool"].find((role) => role === turn.role) ?? "other"}`}>
+            <span class="role">
+              <Name text={turn.role} />
+              {seeksOf(turn, casts).map((seek) => (
+                <button
+                  class="play"
+                  key={seek.cast}
+                  onClick={() => play(seek, turn.text.split("\n", 1)[0] ?? "")}
+                  title="Show this second of the recording"
+                >
+                  ▶ {clock(seek.second)}
+                </button>
+              ))}
+            </span>
+            <LongText text={turn.text} isCode={turn.role === "tool"} />
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+function seeksOf(turn: Turn, casts: readonly Cast[]): readonly Seek[] {
+  return casts.flatMap(({ start, duration_s }, cast) => {
+    const second = turn.at - start;
+    return turn.at > 0 && start > 0 && second >= -1 && second <= duration_s + 1
+      ? [{ cast, second: Math.min(Math.max(second, 0), duration_s) }]
+      : [];
+  });
+}
