@@ -14,6 +14,7 @@ from typing import BinaryIO, NamedTuple, NoReturn, Protocol, TypeVar, cast
 
 from mngr.errors import MngrError, TimedOutError, UsageError
 from mngr.process_group import end_group
+from mngr_lib.trace import Span
 
 T = TypeVar("T")
 
@@ -93,19 +94,26 @@ class Stream(Protocol):
 class LocalStream:
     """A child of ours, leader of its own session."""
 
-    def __init__(self, child: "subprocess.Popen[bytes]", name: str) -> None:
+    def __init__(self, child: "subprocess.Popen[bytes]", argv: Sequence[str]) -> None:
         self.stdin, self.stdout, self.stderr = _pipes(child)
-        self._child, self._name, self.pid = child, name, child.pid
+        self._child, self._name, self.pid = child, _named(argv), child.pid
+        self._span = Span(argv)
 
     def wait(self, timeout_s: float | None) -> int:
         try:
-            return _exit_code(self._child.wait(timeout_s))
+            code = _exit_code(self._child.wait(timeout_s))
         except subprocess.TimeoutExpired:
             raise TimedOutError(f"{self._name} did not end within {timeout_s} s") from None
+        self._span.end(code)
+        return code
 
     def kill(self) -> None:
+        ended = self._child.poll()
         end_group(self._child)
         _close_pipes(self._child)
+        self._span.end(
+            None if ended is None else _exit_code(ended), "killed by mngr" if ended is None else ""
+        )
 
 
 def descriptor_limit() -> int:
@@ -144,8 +152,10 @@ def run(
     program is missing (127) or cannot be started (126). With `defer_signals`, Ctrl-C and TERM take effect when the
     command has ended, or when a second one comes: for a short command whose effect must be known.
     """
-    with _Held() as held:
-        return _finish(_spawn(argv, env, cwd), argv, stdin, timeout_s, held, defer_signals=defer_signals)
+    with Span(argv) as span, _Held() as held:
+        done = _finish(_spawn(argv, env, cwd), argv, stdin, timeout_s, held, defer_signals=defer_signals)
+        span.end(done.code)
+        return done
 
 
 run_program = run
@@ -157,7 +167,7 @@ def stream(
 ) -> LocalStream:
     """Starts a command and hands over its pipes; the caller waits for it or kills it."""
     with _Held() as held:
-        started = LocalStream(_spawn(argv, env, cwd), _named(argv))
+        started = LocalStream(_spawn(argv, env, cwd), argv)
         try:
             held.release()
         except BaseException:
@@ -175,15 +185,17 @@ def run_with_fds(
     cwd: str | None = None,
 ) -> Completed:
     """Like `run`, with open descriptors handed to the child (git's `fd::` transport)."""
-    with _Held() as held:
-        return _finish(_spawn(argv, env, cwd, pass_fds=pass_fds), argv, b"", timeout_s, held)
+    with Span(argv) as span, _Held() as held:
+        done = _finish(_spawn(argv, env, cwd, pass_fds=pass_fds), argv, b"", timeout_s, held)
+        span.end(done.code)
+        return done
 
 
 def start_detached(
     argv: Sequence[str], *, env: Mapping[str, str] | None = None, cwd: str | None = None
 ) -> int:
     """Starts a process that outlives us, silent and in its own session; returns its pid."""
-    with open(os.devnull, "r+b") as null:
+    with open(os.devnull, "r+b") as null, Span(argv):
         child = subprocess.Popen(
             list(argv),
             stdin=null,

@@ -80,7 +80,7 @@ def _options() -> list[CommonOption]:
             ["-v", "--verbose"],
             is_flag=True,
             expose_value=False,
-            help="Say more, and where an error came from.",
+            help="Show each process with its time, and where an error came from.",
         ),
     ]
 

@@ -5,6 +5,7 @@ import threading
 import time
 from pathlib import Path
 
+import msgspec
 import pytest
 from tests.support.sshd import Machine, Machines, machines
 
@@ -18,6 +19,7 @@ from mngr.hosts.ssh_host import SshHost, _line
 from mngr.model.host import HostSpec
 from mngr.process import wait_until
 from mngr.store.script import words
+from mngr_lib import trace
 
 __all__ = ["machines"]
 
@@ -87,6 +89,17 @@ def test_values_of_variables_are_in_no_list_of_processes(host: SshHost, machine:
 
 @pytest.mark.accept("K11")
 @pytest.mark.slow
+def test_a_call_is_in_the_trace_with_its_host(
+    host: SshHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trace, "_file", str(tmp_path / "trace"))
+    host.run(("sh", "-c", "exit 3"))
+    spans = [msgspec.json.decode(line) for line in (tmp_path / "trace").read_text().splitlines()]
+    assert [(span["argv"], span["code"]) for span in spans if span["host"] == f"{host.name}.ssh"] == [
+        (["sh", "-c", "exit 3"], 3)
+    ]
+
+
 def test_a_machine_that_goes_away_is_unreachable_and_not_a_failed_command(
     host: SshHost, machine: Machine
 ) -> None:

@@ -11,6 +11,7 @@ from mngr.cli.commands import ALIASES, COMMANDS, HABITS
 from mngr.cli.errors import guarded
 from mngr.cli.overview import overview
 from mngr.errors import UsageError, did_you_mean
+from mngr_lib import trace
 
 
 class App(click.Group):
@@ -87,8 +88,10 @@ app = App(
 def run(words: list[str]) -> int:
     """Runs one command line and returns its exit code."""
     own = words[: words.index("--")] if "--" in words else words
-    debug = bool(os.environ.get("MNGR_DEBUG")) or "-v" in own or "--verbose" in own
-
+    verbose = "-v" in own or "--verbose" in own
+    if verbose:
+        trace.show()
+    debug = verbose or bool(os.environ.get("MNGR_DEBUG"))
     return guarded(lambda: answer(words), debug=debug)
 
 

@@ -210,5 +210,9 @@ def _common_options() -> list[click.Option]:
         ),
         CommonOption(["--json"], is_flag=True, help="The same as --format json."),
         CommonOption(["-q", "--quiet"], is_flag=True, help="No progress and no warnings."),
-        CommonOption(["-v", "--verbose"], is_flag=True, help="Say more, and where an error came from."),
+        CommonOption(
+            ["-v", "--verbose"],
+            is_flag=True,
+            help="Show each process with its time, and where an error came from.",
+        ),
     ]

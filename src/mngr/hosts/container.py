@@ -7,6 +7,7 @@ from mngr.errors import TimedOutError, UnreachableError
 from mngr.hosts.marked import collect, marked_program, new_mark
 from mngr.process import Completed, Stream
 from mngr.store.script import encode
+from mngr_lib.trace import Span
 
 # Any user of any image may write there, and a commit keeps it, which it would not with a volume.
 HOST_DIR = "/var/tmp/mngr"
@@ -35,6 +36,7 @@ class Enterable(Protocol):
     """As much of a container as is needed to run a command to its end."""
 
     name: str
+    provider: str
 
     def begin(self, program: str, mark: str) -> Stream: ...
 
@@ -53,22 +55,24 @@ def run_inside(
 ) -> Completed:
     """`Host.run` by a stream that cannot be trusted with the command's end."""
     mark = new_mark()
-    stream = container.begin(marked_program(argv, env, cwd, mark), mark)
-    try:
-        done = collect(stream, mark, stdin, timeout_s)._replace(argv=tuple(argv))
-    except TimedOutError:
-        stream.kill()
-        container.end(mark)
-        raise TimedOutError(f"{argv[0]} on {container.name} did not end within {timeout_s:g} s") from None
-    except KeyboardInterrupt:
-        stream.kill()
-        container.end(mark)
-        raise
-    finally:
-        stream.kill()
-    if done.code < 0:
-        raise container.gone(done.complaint)
-    return done
+    with Span(argv, f"{container.name}.{container.provider}") as span:
+        stream = container.begin(marked_program(argv, env, cwd, mark), mark)
+        try:
+            done = collect(stream, mark, stdin, timeout_s)._replace(argv=tuple(argv))
+        except TimedOutError:
+            stream.kill()
+            container.end(mark)
+            raise TimedOutError(f"{argv[0]} on {container.name} did not end within {timeout_s:g} s") from None
+        except KeyboardInterrupt:
+            stream.kill()
+            container.end(mark)
+            raise
+        finally:
+            stream.kill()
+        if done.code < 0:
+            raise container.gone(done.complaint)
+        span.end(done.code)
+        return done
 
 
 class InsideStream:

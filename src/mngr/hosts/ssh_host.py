@@ -17,6 +17,7 @@ from mngr.hosts.marked import collect, marked_program, new_mark, plain_program
 from mngr.process import CommandFailedError, Completed, LocalStream, Stream
 from mngr.store.lock import locked
 from mngr.store.script import encode, words
+from mngr_lib.trace import Span
 
 _OPTIONS = """
     ControlMaster=auto ControlPersist=10m ConnectTimeout=5 ConnectionAttempts=1 ServerAliveInterval=5
@@ -94,23 +95,27 @@ class SshHost:
         cwd: str | None = None,
     ) -> Completed:
         began, mark = time.monotonic(), new_mark()
-        line, head = _line(marked_program(argv, env, cwd, mark), mark, is_secret=bool(env))
-        self.connect(timeout_s)
-        stream = process.stream((*self._way.argv("-T", "-o", "BatchMode=yes"), line))
-        try:
-            left_s = timeout_s - (time.monotonic() - began)
-            done = collect(stream, mark, head + stdin, max(0.0, left_s))._replace(argv=tuple(argv))
-            return done if done.code >= 0 else self._unmarked(done, stream)
-        except TimedOutError:
-            stream.kill()
-            self.end(mark, timeout_s)
-            raise TimedOutError(f"{argv[0]} on {self.name} did not end within {timeout_s:g} s") from None
-        except KeyboardInterrupt:
-            stream.kill()
-            self.end(mark, _END_S)
-            raise
-        finally:
-            stream.kill()
+        with Span(argv, f"{self.name}.{self.provider}") as span:
+            line, head = _line(marked_program(argv, env, cwd, mark), mark, is_secret=bool(env))
+            self.connect(timeout_s)
+            stream = process.stream((*self._way.argv("-T", "-o", "BatchMode=yes"), line))
+            try:
+                left_s = timeout_s - (time.monotonic() - began)
+                done = collect(stream, mark, head + stdin, max(0.0, left_s))._replace(argv=tuple(argv))
+                if done.code < 0:
+                    return self._unmarked(done, stream)
+                span.end(done.code)
+                return done
+            except TimedOutError:
+                stream.kill()
+                self.end(mark, timeout_s)
+                raise TimedOutError(f"{argv[0]} on {self.name} did not end within {timeout_s:g} s") from None
+            except KeyboardInterrupt:
+                stream.kill()
+                self.end(mark, _END_S)
+                raise
+            finally:
+                stream.kill()
 
     def stream(
         self, argv: Sequence[str], *, env: Mapping[str, str] | None = None, cwd: str | None = None
