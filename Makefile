@@ -1,5 +1,6 @@
-# Two commands matter: `make demo` shows the whole loop, `make test` runs all tests; each sets up what it needs.
+# `make help` lists the targets; each sets up what it needs.
 PYTHON ?= python3
+PYTHONS ?= python3.11 python3.12 python3.13
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
@@ -13,15 +14,18 @@ WORKERS ?= 4
 # What a set-up installs comes from three registries: no part of it waits for another's.
 MAKEFLAGS += --jobs=3
 
-.PHONY: demo test check lint compiled setup web self-test soak docs acceptance changelog bench clean
+.PHONY: help demo test check release lint compiled setup web self-test soak docs acceptance changelog bench clean
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 18
 
 # All that the demo needs: tmux, git, Python, and Node for the page; no browser, no container, no coding agent.
-demo: $(FIRST) $(PAGE)
+demo: $(FIRST) $(PAGE) ## the whole loop on a bundled example; about a minute, no account
 	$(BIN)/mngr demo --dir '$(DIR)'
 
-setup: $(STAMP) $(PAGE) build/agents/installed build/third-party/fetched
+setup: $(STAMP) $(PAGE) build/agents/installed build/third-party/fetched ## install all that tests need
 
-web: $(PAGE)
+web: $(PAGE) ## build the page from web/
 
 $(FIRST): pyproject.toml tools/python-env
 	tools/debian-packages --needed tmux git
@@ -51,7 +55,7 @@ UNIT := tests/model tests/config tests/store tests/transfer tests/hosts/test_loc
 	tests/e2e_kit/tutorial tests/e2e_kit/view tests/e2e_kit/authoring tests/cli/test_main.py tests/cli/test_reference.py \
 	tests/test_api.py tests/test_contracts.py tests/test_process.py tests/test_self_test.py
 
-lint: setup
+lint: setup ## ruff and mypy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -64,34 +68,37 @@ compiled: setup
 $(BASE): tools/docker-base | $(STAMP)
 	[ "$$(id -u)" != 0 ] || tools/docker-base $@ || :
 
-check: lint
+check: lint ## lint, and the tests that need neither tmux, containers nor browsers
 	tools/test $(BIN)/pytest -q -n $(WORKERS) -m 'not slow' $(UNIT)
 
-test: lint compiled $(BASE)
+test: lint compiled $(BASE) ## all tests; what passes here may land
 	tools/test $(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder --junitxml=build/junit.xml
 
 # The pipeline on our own suite, an agent for each test; all of it: make self-test PATHS=tests/e2e (docs/self-test.md).
-self-test: setup
+self-test: setup ## the pipeline on our own tests: PATHS=tests/e2e
 	PATH="$(CURDIR)/$(BIN):$$PATH" tools/self-test $(PATHS)
 
 # Hours are fine here: what `make test` does a few times is done hundreds of times.
-soak: setup
+soak: setup ## hours: hostile hosts and kill loops, hundreds of times
 	MNGR_TEST_KILLS=200 MNGR_TEST_SIGKILLS=500 MNGR_TEST_GC=300 MNGR_TEST_ROUNDS=60 MNGR_TEST_FORGED=10000 MNGR_TEST_MANAGERS_S=300 MNGR_CANARY_SEEDS="1 2 3 4 5 6 7 8" \
 		tools/test $(BIN)/pytest --timeout=7200 tests/hostile tests/actions/test_claim.py tests/tmr/run/test_kills.py
 
-docs: setup
+docs: setup ## write the generated pages again
 	$(BIN)/python -m mngr.cli.helptext && $(BIN)/python -m mngr.cli.reference
 	$(BIN)/python -m mngr_e2e.authoring.slash_command
 
 # Which acceptance lines the last `make test` met, into docs/acceptance.md.
-acceptance:
+acceptance: ## which acceptance lines the last test run met
 	$(BIN)/python tools/acceptance
 
-changelog: $(FIRST)
+changelog: $(FIRST) ## what the next release would say
 	$(BIN)/python tools/changelog
 
-bench: setup
+release: setup ## build wheel and sdist, and try the wheel on each of PYTHONS
+	tools/release $(PYTHONS)
+
+bench: setup ## measure against floors and a peer
 	$(BIN)/python bench/run.py
 
-clean:
+clean: ## remove what was installed and built here
 	rm -rf $(VENV) web/node_modules $(PAGE) .mypy_cache .ruff_cache .hypothesis build dist
