@@ -236,6 +236,8 @@ def test_any_machine_means_the_next_one_that_answers(machines: Machines, tmp_pat
     assert {provider.choose().name for _ in range(3)} == {"one", "two", "three"}
     machines.machines["two"].stop_sshd()
     assert {provider.choose().name for _ in range(3)} == {"one", "three"}
+    machines.machines["three"].cut_off()  # its connection lives on for minutes
+    assert provider.choose().name == provider.choose().name == "one"
     with pytest.raises(UsageError, match="names none"):
         machines.provider(tmp_path / "h", hosts={}).choose()
 

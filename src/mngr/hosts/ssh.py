@@ -8,7 +8,15 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from mngr.errors import MngrError, NotFoundError, RefusedError, UnreachableError, UsageError, did_you_mean
+from mngr.errors import (
+    MngrError,
+    NotFoundError,
+    RefusedError,
+    TimedOutError,
+    UnreachableError,
+    UsageError,
+    did_you_mean,
+)
 from mngr.hosts.bootstrap import bootstrap
 from mngr.hosts.local import LocalHost
 from mngr.hosts.protocol import Host
@@ -19,6 +27,7 @@ from mngr.store.lock import locked
 
 # A socket's address holds 104 bytes on some systems; of these 30 are our name, and ssh first binds one 17 longer.
 _FOLDER_LIMIT = 104 - 30 - 17 - 1
+_ANSWER_S = 10.0
 # $1: the host dir as the config has it.
 _LEARN = """case $1 in
   '') dir=${MNGR_HOST_DIR:-$HOME/.mngr} ;;
@@ -103,9 +112,10 @@ class SshProvider:
         for step in range(len(names)):
             try:
                 host = self.open(names[(first + step) % len(names)])
-                host.connect()
+                # A connection is kept for a while after its machine is gone: only an answer tells.
+                host.run(("true",), timeout_s=_ANSWER_S)
                 return host
-            except UnreachableError as error:
+            except (UnreachableError, TimedOutError) as error:
                 silent.append(error)
         raise silent[0]
 

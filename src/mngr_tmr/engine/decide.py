@@ -11,6 +11,8 @@ from mngr_tmr.engine.state import LAUNCHING_STOPPED, Phase, RunState, TaskState
 from mngr_tmr.model.entry import Entry, Step
 from mngr_tmr.model.run import Knobs
 
+# On a machine so busy that looks are far apart, an agent may work in between and show nothing new in two of them.
+_UNCHANGED_LOOKS = 3
 _QUIET = ("waiting", "unknown")
 # Making a copy mostly takes longer than a test, so that some share one even where each could have its own.
 _TOGETHER, _MOST_TOGETHER = 4, 8
@@ -144,7 +146,8 @@ def _gone_wrong(run: RunState, sight: Sight, state: TaskState, now: float) -> st
         return (
             f"idle without a result, also after a nudge: {seen.how}" if _idle(run, quiet_since, now) else ""
         )
-    if seen.mood == "working" and run.counted_s(sight.active_at, now) >= silence_s:
+    is_still = sight.unchanged_looks >= _UNCHANGED_LOOKS
+    if seen.mood == "working" and is_still and run.counted_s(sight.active_at, now) >= silence_s:
         return f"no sign of life for {silence_s:g} s"
     return ""
 

@@ -39,13 +39,17 @@ class Look(Struct, frozen=True):
 
 
 class Sight(Struct, frozen=True):
-    """An agent over several looks: since when its mood, its result and its screen have been as they are."""
+    """An agent over several looks: since when its mood, its result and its screen have been as they are.
+
+    `unchanged_looks` is how many looks in a row showed the same mood and screen after the first that did.
+    """
 
     seen: Seen
     mood_since: float
     active_at: float
     result_since: float | None = None
     missing_since: float | None = None
+    unchanged_looks: int = 0
 
 
 def follow(before: Sight | None, seen: Seen | None, look: Look) -> Sight | None:
@@ -61,9 +65,11 @@ def follow(before: Sight | None, seen: Seen | None, look: Look) -> Sight | None:
     if before is None:
         return Sight(seen, look.at, look.at, look.at if seen.has_result else None)
     same_mood = seen.mood == before.seen.mood and before.missing_since is None
+    is_unchanged = same_mood and seen.activity == before.seen.activity
     return Sight(
         seen,
         before.mood_since if same_mood else look.at,
-        before.active_at if same_mood and seen.activity == before.seen.activity else look.at,
+        before.active_at if is_unchanged else look.at,
         (before.result_since or look.at) if seen.has_result else None,
+        unchanged_looks=before.unchanged_looks + 1 if is_unchanged else 0,
     )

@@ -120,13 +120,23 @@ def test_a_shared_verification_that_never_answers_fails_nobody_at_once() -> None
 def test_an_agent_whose_screen_stands_still_is_given_up_before_its_time() -> None:
     run = working()
     see(run, 20, "working", activity="a")
-    see(run, 100, "working", activity="b")
-    see(run, 390, "working", activity="b")
+    for at in (100, 200, 300, 390):
+        see(run, at, "working", activity="b")
     (note,) = decide(run, 399)
     assert (note.kind, note.data) == ("noted", {"silent_since": 100.0})
     run.apply(note)
     assert decide(run, 399) == []
     assert only(run, 400) == ("watch", "failed", "no sign of life for 300 s")
+
+
+@pytest.mark.accept("P4", "P6")
+def test_an_agent_is_not_given_up_because_looks_at_it_are_slow() -> None:
+    run = working()
+    for at in (100, 250, 420):
+        see(run, at, "working", activity="a")
+    assert [entry.kind for entry in decide(run, 430)] == ["noted"]
+    see(run, 430, "working", activity="a")
+    assert only(run, 430) == ("watch", "failed", "no sign of life for 300 s")
 
 
 @pytest.mark.accept("M8")
@@ -401,7 +411,8 @@ def test_after_a_resume_no_deadline_counts_before_a_look_that_shows_all_agents()
 def test_a_look_is_complete_when_it_shows_all_agents_though_some_other_host_is_silent() -> None:
     run = resumed(at=100_000)
     agent = run.tasks[SLUG].agent
-    run.see(Look(100_010, {agent: Seen(agent, "working")}, is_whole=False))
+    for at in (100_010, 100_100, 100_200, 100_300):
+        run.see(Look(at, {agent: Seen(agent, "working")}, is_whole=False))
     assert only(run, 100_310) == ("watch", "failed", "no sign of life for 300 s")
 
 
