@@ -103,8 +103,8 @@ def forget_script(paths: HostPaths, names: Mapping[str, str]) -> str:
     for agent_id, target in away.items():
         own = quote(paths.agent(agent_id).dir)
         lines.append(f"[ ! -d {own} ] || mv {own} {target} || [ ! -d {own} ] || exit 1")
-    removals = [remove_tree(target) for target in away.values()]
-    return "\n".join((*lines, drop_names(paths, names), ring(paths.bell), *removals, "exit 0\n"))
+    removal = remove_tree(" ".join(away.values()))
+    return "\n".join((*lines, drop_names(paths, names), ring(paths.bell), removal, "exit 0\n"))
 
 
 def drop_names(paths: HostPaths, names: Mapping[str, str]) -> str:

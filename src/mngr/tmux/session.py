@@ -155,9 +155,10 @@ def kill_script(paths: HostPaths, sessions: list[tuple[str, AgentPaths]]) -> str
     for session, agent in sessions:
         # A name that nobody can have put a FIFO at.
         target, screen, new = quote(f"={session}:"), quote(agent.screen), quote(f"{agent.screen}.new.") + "$$"
+        kill = f"kill-session -t {quote('=' + session)}"
+        # On a full disk there is no file to capture into, and tmux is not run at all.
         lines.append(
-            f"{tmux_sh(paths)} capture-pane -p -e -S - -t {target} >{new} 2>/dev/null && "
-            f"mv -f {new} {screen} || rm -f {new}"
+            f"{tmux_sh(paths)} capture-pane -p -e -S - -t {target} \\; {kill} 2>/dev/null >{new} && "
+            f"mv -f {new} {screen} || {{ rm -f {new}; {tmux_sh(paths)} {kill}; }} 2>/dev/null"
         )
-        lines.append(f"{tmux_sh(paths)} kill-session -t {quote('=' + session)} 2>/dev/null")
     return "\n".join(lines) + "\n" + end_if_empty(paths)
