@@ -98,6 +98,20 @@ mngr.tmux mngr.tmux.lock mngr.tmux.pane mngr.tmux.server mngr.tmux.terminal
 """
 
 
+@pytest.mark.accept("S3")
+def test_create_loads_nothing_that_only_some_creations_need(mngr: Mngr) -> None:
+    modules = modules_of(mngr, "create", "foo", "--no-connect", "--", "sleep", "60")
+    assert "mngr.transfer.worktree" in modules
+    assert not modules & {*_NEVER, *_NOT_IN_CREATE.split()} - {"mngr.actions.create"}
+
+
+_NOT_IN_CREATE = """
+hashlib mngr.actions.list mngr.actions.message mngr.actions.targets mngr.actions.destroy mngr.cli.outcome mngr.cli.stdin
+mngr.hosts.labels mngr.tmux.tree mngr.transfer.confine mngr.transfer.discard mngr.transfer.fetch mngr.transfer.pack
+mngr.transfer.refs mngr.transfer.view mngr.transfer.work_dir
+"""
+
+
 @pytest.mark.accept("U3")
 def test_completion_loads_neither_click_nor_msgspec(mngr: Mngr) -> None:
     modules = modules_of(mngr, "__complete", "stop", "")

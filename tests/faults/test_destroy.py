@@ -1,8 +1,10 @@
 """A destroy that was killed leaves an agent or none, and nothing that cannot be removed."""
 
 import os
+import shutil
 import signal
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -73,3 +75,42 @@ def test_a_destroy_killed_in_the_middle_of_a_removal_can_be_done_again(world: Wo
         if not was_killed:
             break
     assert kill_at == (2 if transfer == "worktree" else 3)
+
+
+def commits_kept(world: World) -> set[str]:
+    listed = world.git("for-each-ref", "--format=%(refname:short)", "refs/heads/mngr").split()
+    return {name.removeprefix("mngr/") for name in listed}
+
+
+def test_many_agents_go_with_few_processes_and_each_branch_is_judged_by_itself(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    manager, log = world.manager(), world.folder / "git.log"
+    names = [f"idle-{number}" for number in range(4)] + ["worked", "same-work", "checked-out"]
+    made = {name: mngr.create(name, args=SLEEP, manager=manager).agent for name in names}
+    work = made["worked"].work_dir
+    identity = ("-c", "user.name=n", "-c", "user.email=n@example.org")
+    world.git(*identity, "commit", "-q", "--allow-empty", "-m", "work", cwd=Path(work))
+    world.git("reset", "-q", "--hard", "mngr/worked", cwd=Path(made["same-work"].work_dir))
+    for name in ("checked-out", "worked", "same-work"):
+        world.git("checkout", "-q", "--detach", cwd=Path(made[name].work_dir))
+    world.git("checkout", "-q", "mngr/checked-out")
+    monkeypatch.setenv("PATH", f"{_counting_git(world.folder / 'bin', log)}:{os.environ['PATH']}")
+    changes = {change.agent.name: change for change in mngr.destroy(names, manager=manager)}
+    assert all("kept" not in " ".join(changes[f"idle-{number}"].notes) for number in range(4))
+    assert "is checked out in" in " ".join(changes["checked-out"].notes)
+    # Two branches with the same commits: one of them must stay.
+    kept = commits_kept(world)
+    assert len(kept & {"worked", "same-work"}) == 1
+    assert kept <= {"worked", "same-work", "checked-out"}
+    calls = log.read_text().splitlines()
+    assert sum(" branch -q -D" in call for call in calls) <= 2
+    assert sum(" rev-parse --is-bare-repository" in call for call in calls) < len(names)
+
+
+def _counting_git(folder: Path, log: Path) -> Path:
+    """A folder with a git that writes down what it is asked for."""
+    folder.mkdir()
+    (folder / "git").write_text(f'#!/bin/sh\necho "$*" >>\'{log}\'\nexec {shutil.which("git")} "$@"\n')
+    (folder / "git").chmod(0o755)
+    return folder

@@ -1,6 +1,7 @@
 """State is a fact: whatever happens to an agent, its row is there and true."""
 
 import os
+import signal
 import subprocess
 from pathlib import Path
 
@@ -114,9 +115,9 @@ def test_after_a_reboot_rows_say_stopped_and_start_works(world: World) -> None:
 
 @pytest.mark.accept("K5")
 def test_stop_ends_the_whole_tree_detached_deaf_and_orphaned_ones_too(world: World) -> None:
-    deaf = "setsid sh -c 'trap \"\" TERM; sleep 1000' &"
+    deaf = "setsid sh -c 'trap \"\" TERM HUP; sleep 1000' &"
     orphan = "(setsid sleep 1000 &) ;"
-    script = f"trap '' TERM; {deaf} {orphan} nohup sleep 1000 & wait; sleep 1000"
+    script = f"trap '' TERM HUP; {deaf} {orphan} nohup sleep 1000 & wait; sleep 1000"
     agent = create(world, "sh", "-c", script)
     mark = f"MNGR_AGENT_ID={agent.id}".encode()
 
@@ -127,6 +128,29 @@ def test_stop_ends_the_whole_tree_detached_deaf_and_orphaned_ones_too(world: Wor
     change = mngr.stop("foo", grace_s=0.3, manager=world.manager())[0]
     assert (change.agent.state, change.changed) == ("STOPPED", True)
     assert tree() == []
+
+
+@pytest.mark.accept("K5")
+@pytest.mark.parametrize("shell", ["bash --norc -i", "sh -i"])
+def test_stop_ends_an_interactive_shell_by_hup_and_does_not_wait_to_kill_it(world: World, shell: str) -> None:
+    # Its parent outlives both signals and tells how the shell ended; a KILL would have ended the parent too.
+    agent = create(world, "sh", "-c", f"trap : TERM HUP; {shell}; echo $? >ended")
+    up, ended = (Path(agent.work_dir) / name for name in ("up", "ended"))
+    mngr.message("foo", "echo >up", manager=world.manager())
+    assert wait_until(up.exists, PATIENCE_S)
+    mngr.stop("foo", grace_s=PATIENCE_S, manager=world.manager())
+    assert ended.read_text() == f"{128 + signal.SIGHUP}\n"
+
+
+@pytest.mark.accept("K5")
+def test_stop_lets_a_program_finish_what_it_does_on_term(world: World) -> None:
+    # Its handler ignores the next TERM, as many do, and outlasts a second signal that would end it.
+    handler = "trap '' TERM; sleep 0.3; echo >ended; exit"
+    agent = create(world, "sh", "-c", f'trap "{handler}" TERM; echo >up; while :; do sleep 0.05; done')
+    up, ended = (Path(agent.work_dir) / name for name in ("up", "ended"))
+    assert wait_until(up.exists, PATIENCE_S)
+    mngr.stop("foo", grace_s=PATIENCE_S, manager=world.manager())
+    assert ended.exists()
 
 
 @pytest.mark.accept("K5")

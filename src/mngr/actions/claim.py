@@ -19,7 +19,6 @@ from mngr.store.untrusted import UnfitError, read_exit, read_time
 from mngr.tmux.lock import lock_shell
 from mngr.tmux.server import tmux_sh
 from mngr.tmux.session import Launched, kill_script
-from mngr.tmux.tree import end_trees
 
 _TAKEN = 17
 _TRIES = 20
@@ -104,8 +103,8 @@ def forget_script(paths: HostPaths, names: Mapping[str, str]) -> str:
     for agent_id, target in away.items():
         own = quote(paths.agent(agent_id).dir)
         lines.append(f"[ ! -d {own} ] || mv {own} {target} || [ ! -d {own} ] || exit 1")
-    removals = [remove_tree(target) for target in away.values()]
-    return "\n".join((*lines, drop_names(paths, names), ring(paths.bell), *removals, "exit 0\n"))
+    removal = remove_tree(" ".join(away.values()))
+    return "\n".join((*lines, drop_names(paths, names), ring(paths.bell), removal, "exit 0\n"))
 
 
 def drop_names(paths: HostPaths, names: Mapping[str, str]) -> str:
@@ -144,6 +143,8 @@ def drop_names_of(paths: HostPaths, agent_id: str) -> str:
 
 def end_session(host: Host, spec: AgentSpec) -> None:
     """Ends the agent's session if it is really its own."""
+    from mngr.tmux.tree import end_trees  # every create would pay for it
+
     end_trees(host, [spec.id], grace_s=1)
     paths = HostPaths(host.dir)
     own = f"{tmux_sh(paths)} list-sessions -F '#{{session_name}} #{{@mngr_id}}' 2>/dev/null"

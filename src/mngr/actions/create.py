@@ -16,10 +16,8 @@ from mngr.actions.create_spec import CreateFields, CreateSpec, create_spec
 from mngr.actions.environment import base_env, told_env
 from mngr.actions.heritage import commits_at_hand, send_files
 from mngr.actions.host_notes import forget_creation, remember_created
-from mngr.actions.inside import inside
 from mngr.actions.later import later
 from mngr.actions.manager import Manager, default_manager
-from mngr.actions.message import deliver
 from mngr.actions.rows import just_launched, look_at, this_process
 from mngr.actions.undo import Undo
 from mngr.agents.protocol import Resumable
@@ -36,7 +34,6 @@ from mngr.store.paths import HostPaths
 from mngr.store.runfile import NOT_WRITTEN, RunFile, run_file_text
 from mngr.store.script import append_at, put, ring
 from mngr.tmux.session import Launched, launch_script, read_launch, run_there
-from mngr.transfer.discard import discard
 from mngr.transfer.protocol import Continues, Sent, Transfer
 from mngr.transfer.source import parse_branch_option
 
@@ -152,7 +149,7 @@ def _at_once(plan: Plan, host: Host, first: AgentSpec, manager: Manager, undo: U
     if isinstance(transfer, Continues) and not plan.heritage.unpack:
         assert plan.source
         sent, done = transfer.send_then(plan.source, host, first.work_dir, first.branch, script)
-        undo.push(f"work dir {sent.work_dir}", lambda: discard(host, sent, plan.source, plan.transfer))
+        undo.push(f"work dir {sent.work_dir}", lambda: _discard(plan, host, sent))
     else:
         sent = _send(plan, host, first, undo)
         done = run_there(host, script(sent))
@@ -256,8 +253,14 @@ def _send(plan: Plan, host: Host, spec: AgentSpec, undo: Undo) -> Sent:
         sent = send_files(plan.heritage, host, spec.work_dir)
     else:
         sent = transfer.send(plan.source, host, spec.work_dir, spec.branch)
-    undo.push(f"work dir {sent.work_dir}", lambda: discard(host, sent, plan.source, plan.transfer))
+    undo.push(f"work dir {sent.work_dir}", lambda: _discard(plan, host, sent))
     return sent
+
+
+def _discard(plan: Plan, host: Host, sent: Sent) -> None:
+    from mngr.transfer.discard import discard  # every create would pay for it
+
+    discard(host, sent, plan.source, plan.transfer)
 
 
 def _upload(plan: Plan, host: Host, spec: AgentSpec, manager: Manager) -> None:
@@ -293,6 +296,8 @@ def _run_file(plan: Plan, host: Host, spec: AgentSpec, manager: Manager) -> RunF
 def _set_up(plan: Plan, host: Host, spec: AgentSpec, run: RunFile) -> None:
     if not plan.spec.setup:
         return
+    from mngr.actions.inside import inside
+
     paths = HostPaths(host.dir).agent(spec.id)
     host.write(paths.run, run_file_text(run, paths).encode("utf-8", "surrogateescape"))
     done = host.run(inside(host, spec.id, ("sh", "-c", plan.spec.setup)), timeout_s=_SETUP_DEADLINE_S)
@@ -374,6 +379,8 @@ def _finish(plan: Plan, made: Made, host: Host, manager: Manager) -> Change:
         )
     manager.hook("after_create", agent=agent)
     if plan.spec.message:
+        from mngr.actions.message import deliver  # every create would pay for it
+
         receipt = deliver(host, made.spec, plan.spec.message.encode("utf-8", "surrogateescape"), manager)
         if receipt.status in (Delivery.BLOCKED, Delivery.UNKNOWN):
             raise BlockedError(

@@ -9,7 +9,6 @@ from mngr.actions.manager import Manager
 from mngr.actions.rows import this_process
 from mngr.actions.undo import Undo
 from mngr.errors import NotFoundError, RefusedError, UsageError
-from mngr.hosts.labels import tags_of
 from mngr.hosts.protocol import Host, Pool, Prepares, Provider, Startable
 from mngr.model.agent import AgentSpec
 from mngr.model.host import HostRef, HostSpec, HostState
@@ -52,6 +51,8 @@ def _there(ref: HostRef, spec: CreateSpec, provider: Provider) -> Host:
 
 def _new_host(plan: Plan, draft: AgentSpec, manager: Manager, undo: Undo) -> Host:
     """Makes a host, with a note that it is being made: should we die, `gc` finds it by that."""
+    from mngr.hosts.labels import tags_of  # an agent here needs none
+
     provider = manager.provider(plan.address.provider)
     name = plan.address.host or f"{slug(plan.address.name, 40) or random_name()}-{os.urandom(2).hex()}"
     ref, is_ours = HostRef(name, provider.name), True

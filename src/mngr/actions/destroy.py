@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from functools import partial
 
 import msgspec
+from msgspec import Struct
 
 from mngr.actions.claim import drop_names_of, forget_script
 from mngr.actions.creation_record import difference, record_of, remove_records, unverified
@@ -23,7 +24,7 @@ from mngr.model.host import HostRef
 from mngr.store.paths import HostPaths
 from mngr.store.script import READ_AND_RUN, encode
 from mngr.transfer.confine import show
-from mngr.transfer.discard import discard, unmerged_commits
+from mngr.transfer.discard import discard_work_dir, drop_branches, made_branch, unmerged_commits
 from mngr.transfer.protocol import Sent, Source
 from mngr.transfer.source import find_source
 from mngr.transfer.view import Checkout
@@ -31,6 +32,17 @@ from mngr.transfer.work_dir import remove_work_dir
 
 _GRACE_S = 2.0
 _JOBS = 4
+
+_Sources = dict[tuple[str, str], Source | None]
+"""Repositories by path and machine: the agents of one need not ask git again and again what it is."""
+
+
+class _Discarded(Struct, frozen=True):
+    """What was kept of an agent's work; its transfer and source where a branch is left to remove."""
+
+    notes: tuple[str, ...]
+    sent: Sent | None = None
+    source: Source | None = None
 
 
 def destroy(
@@ -79,9 +91,12 @@ def destroy_rows(
     last = {
         key_of(change.agent): change.agent for change in stop_rows(rows, grace_s=_GRACE_S, manager=manager)
     }
-    discarding = partial(discard_work, manager=manager, discard_unreadable=discard_unreadable)
+    sources: _Sources = {}
+    discarding = partial(
+        _discard_work, manager=manager, sources=sources, discard_unreadable=discard_unreadable
+    )
     results: dict[tuple[str, ...], Change | MngrError] = {}
-    for row, outcome in run_many(rows, discarding, _JOBS):
+    for row, outcome in _drop_branches(list(run_many(rows, discarding, _JOBS))):
         agent = msgspec.structs.replace(last[key_of(row.agent)], attach=(), session="")
         done = Change(agent, changed=True, notes=() if isinstance(outcome, MngrError) else outcome)
         results[key_of(row.agent)] = outcome if isinstance(outcome, MngrError) else done
@@ -92,8 +107,10 @@ def destroy_rows(
     return [results[key_of(row.agent)] for row in rows]
 
 
-def discard_work(row: Row, manager: Manager, *, discard_unreadable: bool = False) -> tuple[str, ...]:
-    """Removes what the agent's transfer made; says what was kept.
+def _discard_work(
+    row: Row, manager: Manager, sources: "_Sources", *, discard_unreadable: bool = False
+) -> _Discarded:
+    """Removes what the agent's transfer made, but for a branch in the source; says what was kept.
 
     For an agent elsewhere this machine's repository is touched only where its host says what it was created with.
     """
@@ -108,11 +125,41 @@ def discard_work(row: Row, manager: Manager, *, discard_unreadable: bool = False
             left_alone = f"{why}: {record.spec.source} was left alone"
         spec = record.spec if record else spec
     if spec is None:
-        return (f"{row.agent.why}: a work dir or branch of it may be left; see mngr gc",)
+        return _Discarded((f"{row.agent.why}: a work dir or branch of it may be left; see mngr gc",))
     sent = Sent(spec.work_dir, spec.branch, spec.base_commit, spec.owns_work_dir, spec.owns_branch)
     if left_alone:
-        return (left_alone, *_discard_there(row.host, sent))
-    return discard(row.host, sent, source_of(spec), spec.transfer, discard_unreadable=discard_unreadable)
+        return _Discarded((left_alone, *_discard_there(row.host, sent)))
+    key = (spec.source, spec.source_machine)
+    if key not in sources:
+        sources[key] = source_of(spec)
+    source = sources[key]
+    notes = discard_work_dir(row.host, sent, source, spec.transfer, discard_unreadable=discard_unreadable)
+    if source and made_branch(row.host, sent, source, spec.transfer):
+        return _Discarded(notes, sent, source)
+    return _Discarded(notes)
+
+
+def _drop_branches(
+    discarded: Sequence[tuple[Row, _Discarded | MngrError]],
+) -> list[tuple[Row, tuple[str, ...] | MngrError]]:
+    """Removes the branches that are left, all of one repository at once; each row with its notes or its error."""
+    groups: dict[str, list[tuple[Row, _Discarded]]] = {}
+    results: list[tuple[Row, tuple[str, ...] | MngrError]] = []
+    for row, outcome in discarded:
+        if isinstance(outcome, _Discarded) and outcome.source:
+            groups.setdefault(outcome.source.common_dir, []).append((row, outcome))
+        else:
+            results.append((row, outcome if isinstance(outcome, MngrError) else outcome.notes))
+    for group in groups.values():
+        source = group[0][1].source
+        assert source
+        try:
+            kept = drop_branches([one.sent for _, one in group if one.sent], source)
+        except MngrError as error:
+            results += [(row, error) for row, _ in group]
+        else:
+            results += [(row, one.notes + notes) for (row, one), notes in zip(group, kept, strict=True)]
+    return results
 
 
 def _discard_there(host: Host, sent: Sent) -> tuple[str, ...]:

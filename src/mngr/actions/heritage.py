@@ -18,12 +18,8 @@ from mngr.model.agent import AgentSpec
 from mngr.store.paths import HostPaths
 from mngr.store.runfile import RunFile
 from mngr.store.script import READ_AND_RUN, encode, quote
-from mngr.transfer import work_dir as work_dirs
-from mngr.transfer.confine import show
 from mngr.transfer.git import ISOLATE, git, run_script
-from mngr.transfer.pack import fetch_pack
 from mngr.transfer.protocol import Sent, Source
-from mngr.transfer.refs import CLONE, temporary_ref
 from mngr.transfer.source import is_commit_id
 
 # Shell patterns: what an agent's log and its processes wrote, and what is made anew for another agent.
@@ -76,6 +72,8 @@ def commits_at_hand(stored: Stored | None, source: Source | None, host_dir: str)
     if stored is None or source is None:
         yield source
         return
+    from mngr.transfer.refs import CLONE, temporary_ref  # every create would pay for it
+
     refs = temporary_ref(CLONE)
     scratch = f"{host_dir}/tmp/{os.path.basename(refs)}.git"
     repository = source.common_dir or _scratch_repository(scratch, len(stored.tree))
@@ -97,6 +95,9 @@ def commits_at_hand(stored: Stored | None, source: Source | None, host_dir: str)
 
 
 def _fetch(stored: Stored, repository: str, refs: str) -> None:
+    from mngr.transfer.confine import show
+    from mngr.transfer.pack import fetch_pack
+
     wanted = [(f"{refs}/head", stored.head), (f"{refs}/tree", stored.tree)]
     for _, commit in wanted:
         if commit and not is_commit_id(commit):
@@ -118,6 +119,8 @@ def _fetch(stored: Stored, repository: str, refs: str) -> None:
 
 def send_files(heritage: Heritage, host: Host, work_dir: str) -> Sent:
     """Makes the work dir and fills it with files that have no git; leaves nothing on failure."""
+    from mngr.transfer import work_dir as work_dirs
+
     assert heritage.unpack
     done = run_script(host, work_dirs.claim_script(host, work_dir))
     work_dirs.check_claimed(done, host, work_dir)

@@ -11,11 +11,9 @@ from mngr.hosts.protocol import Host, shares_files
 from mngr.model.agent import AgentSpec
 from mngr.model.ids import is_agent_id, is_valid_name, slug
 from mngr.store.lock import locked
-from mngr.transfer.fetch import look
 from mngr.transfer.git import git
 from mngr.transfer.protocol import Source
 from mngr.transfer.source import find_source
-from mngr.transfer.view import checkout_of
 
 _URL = re.compile(r"[a-z][a-z0-9+.-]*://|[^/\s:]+@[^/\s:]+:")
 _CLONE_S = 1800.0
@@ -50,7 +48,9 @@ def worked_on(host: Host, spec: AgentSpec, *, base: str = "", include_dirty: boo
 
     What a worktree's own files say about the repository is not relied on: the record says which one it is.
     """
-    from mngr.actions.destroy import source_of
+    from mngr.actions.destroy import source_of  # a new agent seldom begins with another's work
+    from mngr.transfer.fetch import look
+    from mngr.transfer.view import checkout_of
 
     if spec.transfer == "none":
         return find_source(spec.work_dir, base=base, include_dirty=include_dirty)

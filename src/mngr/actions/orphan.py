@@ -15,7 +15,7 @@ from mngr.transfer.protocol import Sent, Source
 from mngr.transfer.source import find_source
 from mngr.transfer.view import ELSEWHERE, UNREADABLE, Checkout
 from mngr.transfer.work_dir import remove_work_dir
-from mngr.transfer.worktree import keep_snapshot
+from mngr.transfer.worktree_pull import keep_snapshot
 
 _OURS = "mngr/"
 _PATIENCE_S = 10

@@ -15,9 +15,7 @@ from mngr.cli.changes import with_notes
 from mngr.cli.create_options import spec_from_options, with_create_options
 from mngr.cli.editor import message_text
 from mngr.cli.options import connect_command_option, dry_run_option, jobs_option
-from mngr.cli.outcome import Outcome
 from mngr.cli.render import JSON
-from mngr.cli.stdin import Item
 from mngr.cli.table import state_text
 from mngr.cli.verb import verb
 from mngr.errors import ExitCode, UsageError
@@ -126,6 +124,9 @@ def _make(call: Call, spec: CreateSpec) -> Change:
     try:
         change = create(spec, manager=call.manager)
     except AgentDiedError as error:
+        from mngr.cli.outcome import Outcome  # most creations need none
+        from mngr.cli.stdin import Item
+
         if call.output.format == JSON:
             call.output.document(Outcome(Item(), error.change, error).record())
         elif not call.output.is_human:

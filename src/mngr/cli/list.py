@@ -1,6 +1,5 @@
 """`mngr list`."""
 
-import shlex
 import sys
 from collections.abc import Iterator, Sequence
 
@@ -174,12 +173,14 @@ def _runs_last(agents: Sequence[Agent], *, folds: bool) -> tuple[tuple[Agent, ..
     last = [agent for found in finished.values() for agent in found]
     others = [agent for agent in agents if agent not in last]
     shown = [agent for run, found in finished.items() if run not in folded for agent in found]
-    lines = [
-        f"{len(found)} finished agents of run {one_line(run)}: "
-        f"mngr list --label {one_line(shlex.quote(f'{RUN_LABEL}={run}'))}"
-        for run, found in folded.items()
-    ]
-    return (*others, *shown), lines
+    return (*others, *shown), [_folded_line(run, len(found)) for run, found in folded.items()]
+
+
+def _folded_line(run: str, count: int) -> str:
+    import shlex  # every list would pay for it
+
+    label = one_line(shlex.quote(f"{RUN_LABEL}={run}"))
+    return f"{count} finished agents of run {one_line(run)}: mngr list --label {label}"
 
 
 def _fields(agent: Agent, shape: Shape) -> Iterator[tuple[str, object]]:

@@ -8,7 +8,8 @@ from msgspec import Struct
 from mngr.errors import UsageError, did_you_mean
 from mngr.model.ids import check_name, is_agent_id
 
-_HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?\Z")
+# Compiled at the first use: most commands need none of it.
+_HOST = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?\Z"
 
 
 class Address(Struct, frozen=True):
@@ -69,7 +70,7 @@ def _split_where(text: str, where: str, providers: Collection[str]) -> tuple[str
         where, provider = host, last
     else:
         provider = ""
-    if where and not _HOST.match(where):
+    if where and not re.match(_HOST, where):
         raise UsageError(
             f'"{where}" in address "{text}" is not a host name', hint="letters, digits, dots and dashes"
         )

@@ -6,7 +6,8 @@ from typing import Any
 
 from mngr.errors import UsageError
 
-_KEY = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._/-]{0,61}[A-Za-z0-9])?\Z")
+# Compiled at the first use: most commands need none of it.
+_KEY = r"[A-Za-z0-9](?:[A-Za-z0-9._/-]{0,61}[A-Za-z0-9])?\Z"
 
 LABELS_LIMIT = 64 * 1024
 """How many characters all labels of an agent may have together."""
@@ -18,7 +19,7 @@ def are_labels(value: Any) -> bool:
         return False
     length = 0
     for key, text in value.items():
-        if not (isinstance(key, str) and isinstance(text, str) and _KEY.match(key)) or "\0" in text:
+        if not (isinstance(key, str) and isinstance(text, str) and re.match(_KEY, key)) or "\0" in text:
             return False
         length += len(key) + len(text)
     return length <= LABELS_LIMIT
@@ -37,7 +38,7 @@ def check_labels(labels: Mapping[str, str]) -> dict[str, str]:
 
 
 def check_label_key(key: str) -> str:
-    if _KEY.match(key):
+    if re.match(_KEY, key):
         return key
     raise UsageError(f"label key {key!r} cannot be used", hint="letters, digits and . _ / -, at most 63")
 

@@ -70,6 +70,6 @@ def ring(bell: str) -> str:
 
 
 def remove_tree(path: str) -> str:
-    """A shell command that removes a directory, given as a shell word; it prints what resists, and never fails."""
+    """A shell command that removes directories, given as shell words; it prints what resists, and never fails."""
     # Read-only folders (module caches) keep their own files from being removed.
     return f"rm -rf -- {path} 2>/dev/null || {{ chmod -R u+rwx -- {path} 2>/dev/null; rm -rf -- {path} 2>&1 || :; }}"

@@ -17,7 +17,8 @@ from mngr.tmux.terminal import Refusal, TtyMode, encode_for_terminal, enter_key,
 
 COLUMNS, ROWS = 200, 50
 
-_STYLE = re.compile(r"\x1b\[[0-9;:]*m|\x1b\]8;[^\x1b\x07]*(?:\x1b\\|\x07)|[\x0e\x0f]")
+# Compiled at the first use: most commands need none of it.
+_STYLE = r"\x1b\[[0-9;:]*m|\x1b\]8;[^\x1b\x07]*(?:\x1b\\|\x07)|[\x0e\x0f]"
 _FORMAT = (
     "#{pane_pid} #{pane_dead} #{pane_in_mode} #{pane_tty} #{version} [#{bracket_paste_flag}] #{pane_title}"
 )
@@ -107,7 +108,7 @@ def capture(pane: AgentPane, *, full: bool = False, ansi: bool = False) -> str:
     done = pane.host.run(("sh", "-c", script, "mngr-capture"))
     lines = done.text.rstrip("\n").split("\n")
     if done.code == _SAVED:
-        lines = [line if ansi else _STYLE.sub("", line) for line in (lines if full else lines[-ROWS:])]
+        lines = [line if ansi else re.sub(_STYLE, "", line) for line in (lines if full else lines[-ROWS:])]
     text = "\n".join(lines).rstrip()
     return text + "\n" if text and done.code in (0, _SAVED) else ""
 

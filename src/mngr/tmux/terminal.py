@@ -10,8 +10,9 @@ PASTE_END = b"\x1b[201~"
 _LINE_LIMIT = 1000
 _LF, _CR = 0x0A, 0x0D
 
-_VALUE = re.compile(r"(\w+) = (.+?);(?=\s|$)")
-_FLAG = re.compile(r"(?<![\w=<])(-?)([a-z]\w+)(?![\w=])")
+# Compiled at the first use: most commands need none of it.
+_VALUE = r"(\w+) = (.+?);(?=\s|$)"
+_FLAG = r"(?<![\w=<])(-?)([a-z]\w+)(?![\w=])"
 
 
 class TtyMode(Struct, frozen=True):
@@ -38,8 +39,10 @@ class Refusal(Struct, frozen=True):
 
 def parse_stty(text: str) -> TtyMode:
     """Reads `stty -a` of GNU, busybox and BSD."""
-    chars = {name: code for name, value in _VALUE.findall(text) if (code := _char_code(value)) is not None}
-    flags = frozenset(name for minus, name in _FLAG.findall(_VALUE.sub(" ", text)) if not minus)
+    chars = {
+        name: code for name, value in re.findall(_VALUE, text) if (code := _char_code(value)) is not None
+    }
+    flags = frozenset(name for minus, name in re.findall(_FLAG, re.sub(_VALUE, " ", text)) if not minus)
     return TtyMode(flags, chars)
 
 

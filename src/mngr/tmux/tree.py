@@ -46,9 +46,25 @@ mngr_look() {
 }
 """
 
+# Interactive shells ignore TERM and end by HUP. Whoever catches TERM is not sent both: HUP would cut its shutdown
+# short. Looked at before TERM is sent: a handler often ignores the next one. TERM is bit 14 of the mask.
+_TERMINATE = r"""
+mngr_terminate() {
+  files=
+  for p in $left; do files="$files /proc/$p/status"; done
+  shells=
+  for file in $(grep -l '^SigIgn:.*[4-7c-f]...$' $files 2>/dev/null); do
+    p=${file#/proc/}; shells="$shells ${p%/status}"
+  done
+  kill -TERM $left 2>/dev/null
+  [ -z "$shells" ] || kill -HUP $shells 2>/dev/null
+  kill -CONT $left 2>/dev/null
+}
+"""
+
 
 def end_trees_script(paths: HostPaths, agent_ids: Sequence[str], grace_s: float) -> str:
-    """Shell lines that end these agents' processes: TERM, then KILL after the grace; `$left` is what survived."""
+    """Shell lines that end these agents' processes: TERM, HUP for shells, KILL after the grace; `$left` survived."""
     patterns = " ".join(f"-e MNGR_AGENT_ID={agent_id}" for agent_id in agent_ids)
     dirs = " ".join(quote(paths.agent(agent_id).dir) for agent_id in agent_ids)
     return f"""\
@@ -71,9 +87,10 @@ while [ $# -gt 1 ]; do
   shift 2
 done
 {_SCAN}
+{_TERMINATE}
 mngr_look
 if [ -n "$left" ]; then
-  kill -TERM $left 2>/dev/null; kill -CONT $left 2>/dev/null
+  mngr_terminate
   n=0
   while mngr_look; [ -n "$left" ] && [ "$n" -lt {max(1, int(grace_s / 0.04))} ]; do
     n=$((n + 1)); sleep 0.03

@@ -1,6 +1,7 @@
 """Removes exactly what a transfer made, and never the only copy of a commit."""
 
 import os
+from collections.abc import Sequence
 
 import msgspec
 
@@ -11,11 +12,12 @@ from mngr.transfer.confine import show
 from mngr.transfer.fetch import (
     NoRepositoryError,
     Report,
+    Standing,
     UnreadableError,
     fetch_branch,
     look_at_head,
     move_branch,
-    stand,
+    stand_all,
 )
 from mngr.transfer.git import git, run_script
 from mngr.transfer.protocol import Sent, Source
@@ -32,6 +34,19 @@ def discard(
     host: Host, sent: Sent, source: Source | None, transfer_name: str, *, discard_unreadable: bool = False
 ) -> tuple[str, ...]:
     """Removes work dir and branch of a transfer and says what it kept. Safe twice, and without the source.
+
+    See `discard_work_dir`.
+    """
+    notes = discard_work_dir(host, sent, source, transfer_name, discard_unreadable=discard_unreadable)
+    if source and made_branch(host, sent, source, transfer_name):
+        return notes + drop_branches([sent], source)[0]
+    return notes
+
+
+def discard_work_dir(
+    host: Host, sent: Sent, source: Source | None, transfer_name: str, *, discard_unreadable: bool = False
+) -> tuple[str, ...]:
+    """Removes the work dir of a transfer, and leaves a worktree's branch to `drop_branches`.
 
     A worktree's branch stays when it holds commits found nowhere else; commits of a mirror or copy that were never
     brought home are fetched into the source first. Where they cannot be read nothing is removed, unless
@@ -51,9 +66,35 @@ def discard(
             if not discard_unreadable:
                 raise _not_kept(sent, error) from error
             notes = (f"discarded what could not be read in {sent.work_dir}: {_one_line(error)}",)
-    if is_worktree:
+    if is_worktree and source:
         return notes + _discard_worktree(host, sent, source)
     return notes + (remove_work_dir(host, sent.work_dir) if sent.owns_work_dir else ())
+
+
+def made_branch(host: Host, sent: Sent, source: Source, transfer_name: str) -> bool:
+    """Whether the transfer made a branch in the source itself, and the source is still there."""
+    is_worktree = transfer_name == "worktree" and shares_files(host)
+    return is_worktree and sent.owns_branch and sent.branch != "" and os.path.isdir(source.common_dir)
+
+
+def drop_branches(sents: Sequence[Sent], source: Source) -> list[tuple[str, ...]]:
+    """Removes branches of worktrees that are gone, and says of each whether and why it was kept.
+
+    Those that nobody has touched go together. The others one by one: two may hold the same commits.
+    """
+    branches = [sent.branch for sent in sents]
+    with lock_repository(source, timeout_s=60):
+        standing = stand_all(source, branches)
+        untouched = [
+            sent.branch
+            for sent in sents
+            if sent.base_commit and standing[sent.branch] == Standing(sent.base_commit, "")
+        ]
+        if untouched and git(source.common_dir, "branch", "-q", "-D", "--", *untouched).code == 0:
+            standing |= dict.fromkeys(untouched, Standing("", ""))
+        elif untouched:
+            standing = stand_all(source, branches)
+        return [_drop_branch(sent, source, standing[sent.branch]) for sent in sents]
 
 
 def unmerged_commits(place: Checkout, sent: Sent, source: Source | None) -> int:
@@ -90,14 +131,12 @@ def _not_kept(sent: Sent, error: MngrError) -> MngrError:
     )
 
 
-def _discard_worktree(host: Host, sent: Sent, source: Source | None) -> tuple[str, ...]:
-    if not source:
-        return remove_work_dir(host, sent.work_dir) if sent.owns_work_dir else ()
-    notes: tuple[str, ...] = ()
-    if sent.owns_work_dir and not remove_worktree(source, sent.work_dir):
-        notes += remove_work_dir(host, sent.work_dir)
-        forget_worktree(source, sent.work_dir)
-    return notes + (_drop_branch(sent, source) if sent.owns_branch and sent.branch else ())
+def _discard_worktree(host: Host, sent: Sent, source: Source) -> tuple[str, ...]:
+    if not sent.owns_work_dir or remove_worktree(source, sent.work_dir):
+        return ()
+    notes = remove_work_dir(host, sent.work_dir)
+    forget_worktree(source, sent.work_dir)
+    return notes
 
 
 def _keep_detached(place: Checkout, sent: Sent, source: Source) -> tuple[str, ...]:
@@ -134,22 +173,21 @@ def _home_branch(sent: Sent) -> str:
         return "mngr/kept"
 
 
-def _drop_branch(sent: Sent, source: Source) -> tuple[str, ...]:
+def _drop_branch(sent: Sent, source: Source, standing: Standing) -> tuple[str, ...]:
+    """The same for one branch; the caller holds the lock."""
     kept = f"kept branch {sent.branch} in {_where(source)}"
-    with lock_repository(source, timeout_s=60):
-        standing = stand(source, sent.branch)
-        if not standing.commit:
-            return ()
-        if standing.checked_out_at:
-            return (f"{kept}: it is checked out in {standing.checked_out_at}",)
-        is_untouched = standing.commit == sent.base_commit
-        count = 0 if is_untouched else _count(source, standing.commit, sent, own=sent.branch)
-        if count is None:
-            return (f"{kept}: its commits cannot be compared",)
-        if count:
-            return (f"{kept}: {_commits(count)} not merged anywhere",)
-        done = git(source.common_dir, "branch", "-q", "-D", "--", sent.branch)
-        return (f"{kept}: {done.complaint}",) if done.code else ()
+    if not standing.commit:
+        return ()
+    if standing.checked_out_at:
+        return (f"{kept}: it is checked out in {standing.checked_out_at}",)
+    is_untouched = standing.commit == sent.base_commit
+    count = 0 if is_untouched else _count(source, standing.commit, sent, own=sent.branch)
+    if count is None:
+        return (f"{kept}: its commits cannot be compared",)
+    if count:
+        return (f"{kept}: {_commits(count)} not merged anywhere",)
+    done = git(source.common_dir, "branch", "-q", "-D", "--", sent.branch)
+    return (f"{kept}: {done.complaint}",) if done.code else ()
 
 
 def _rescue(place: Checkout, sent: Sent, source: Source) -> tuple[str, ...]:

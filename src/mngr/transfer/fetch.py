@@ -1,6 +1,7 @@
 """Brings an agent's commits home: objects only, checked, into a branch that nobody has checked out."""
 
 import os
+from collections.abc import Sequence
 
 from msgspec import Struct
 
@@ -144,17 +145,24 @@ def _unreadable(done: Completed, place: Checkout) -> MngrError:
 
 def stand(source: Source, branch: str) -> Standing:
     """Where a branch stands now; an empty commit when there is none."""
+    return stand_all(source, [branch])[branch]
+
+
+def stand_all(source: Source, branches: Sequence[str]) -> dict[str, Standing]:
+    """The same for many branches, with one question to git."""
     form = "--format=%(objectname) %(worktreepath)%00%(refname)%00"
-    listed = git(source.common_dir, "for-each-ref", form, f"refs/heads/{branch}").check(
-        "cannot list branches"
-    )
+    refs = [f"refs/heads/{branch}" for branch in branches]
+    listed = git(source.common_dir, "for-each-ref", form, *refs).check("cannot list branches")
     fields = os.fsdecode(listed.stdout).split("\0")
-    for where, ref in zip(fields[0::2], fields[1::2], strict=False):
-        if ref == f"refs/heads/{branch}":
-            commit, _, path = where.lstrip("\n").partition(" ")
-            return Standing(commit, path)
-    unborn = source.top if source.head_branch == branch else ""
-    return Standing("", unborn)
+    found = {
+        ref: where.lstrip("\n").partition(" ") for where, ref in zip(fields[0::2], fields[1::2], strict=False)
+    }
+    standing = {}
+    for branch, ref in zip(branches, refs, strict=True):
+        unborn = source.top if source.head_branch == branch else ""
+        commit, _, path = found.get(ref, ("", "", unborn))
+        standing[branch] = Standing(commit, path)
+    return standing
 
 
 def move_branch(source: Source, branch: str, commit: str, before: str) -> None:

@@ -11,12 +11,10 @@ from mngr.hosts.protocol import Host, shares_files
 from mngr.process import Completed
 from mngr.store.lock import locked
 from mngr.store.script import quote
-from mngr.transfer.dirty import is_snapshot, replay_script, snapshot_commit
-from mngr.transfer.fetch import Report, Standing, look, move_branch, stand
+from mngr.transfer.dirty import replay_script, snapshot_commit
 from mngr.transfer.git import failed, git, run_script
 from mngr.transfer.protocol import Brought, Sent, Source
 from mngr.transfer.source import content_notes, free_branch, need_git
-from mngr.transfer.view import checkout_of
 
 _TRIES = 5
 _SMALL = 1 << 16
@@ -64,12 +62,9 @@ class WorktreeTransfer:
         )
 
     def bring_back(self, host: Host, work_dir: str, into: Source, branch: str) -> Brought:
-        """The commits are there already; only uncommitted work, if asked for, becomes a branch beside it."""
-        standing = stand(into, branch)
-        report = look(checkout_of(host, work_dir, self.name, into), snapshot=into.include_dirty)
-        if report.snapshot:
-            return keep_snapshot(into, branch, report)
-        return Brought(branch, standing.commit, standing.commit, _notes(standing, report, branch))
+        from mngr.transfer.worktree_pull import pull_worktree  # every create would pay for it
+
+        return pull_worktree(host, work_dir, into, branch)
 
 
 def lock_repository(source: Source, *, timeout_s: float = 0) -> AbstractContextManager[None]:
@@ -181,33 +176,3 @@ def read_line(path: str) -> str | None:
             )
     except OSError:
         return None
-
-
-def _notes(standing: Standing, report: Report, branch: str) -> tuple[str, ...]:
-    notes = ["a worktree's commits are in the source repository already"]
-    if report.branch != branch:
-        where = f'branch "{report.branch}"' if report.branch else f"no branch (at {report.head[:12]})"
-        notes.append(f"the agent is on {where}")
-    if report.uncommitted:
-        notes.append(f"uncommitted work stays there ({report.uncommitted}); --include-dirty brings it")
-    if report.problem:
-        notes.append(f"whether there is uncommitted work cannot be told: {report.problem}")
-    if not standing.commit:
-        notes.append("the agent has no commits yet")
-    return tuple(notes)
-
-
-def keep_snapshot(into: Source, branch: str, report: Report) -> Brought:
-    """The agent's own branch is checked out in its worktree, so the snapshot gets a branch of its own."""
-    beside = f"{branch}-uncommitted"
-    before = stand(into, beside)
-    held = git(into.common_dir, "cat-file", "commit", before.commit).text if before.commit else ""
-    if before.checked_out_at or (held and not is_snapshot(held)):
-        raise RefusedError(
-            f'branch "{beside}" is there and not a snapshot of ours, or is checked out',
-            hint=f"rename it first: git branch -m {beside} {beside}-mine",
-        )
-    move_branch(into, beside, report.snapshot, before.commit)
-    return Brought(
-        beside, before.commit, report.snapshot, (f'uncommitted work is one commit on top, as "{beside}"',)
-    )
