@@ -20,7 +20,7 @@ pytest.register_assert_rewrite(
     "mngr.agents.conformance", "mngr.hosts.conformance", "mngr.transfer.conformance"
 )
 
-_GRACE_S = 30.0
+_GRACE_S = 90.0
 # A user's PATH often lacks where Debian keeps iptables, ip, sshd and dockerd.
 os.environ["PATH"] = os.pathsep.join((os.environ.get("PATH", ""), "/usr/sbin", "/sbin"))
 # A shell lets what it runs in the background ignore Ctrl-C, `nohup` a lost terminal, and so would every program that

@@ -131,7 +131,7 @@ def test_a_creation_that_goes_on_and_a_finished_agent_are_left_alone(world: Worl
         assert world.state("foo") == "CREATING"
         assert find_garbage(manager=world.manager) == []
         Path(world.worktrees()[0], "go").touch()
-        assert creating.wait(20) == 0
+        assert creating.wait(90) == 0
     finally:
         creating.kill()
     assert find_garbage(manager=world.manager) == []

@@ -15,7 +15,7 @@ def test_results_come_out_while_the_items_are_still_awaited() -> None:
 
     def items() -> Iterator[int]:
         yield 1
-        assert gate.wait(10)
+        assert gate.wait(90)
         yield 2
 
     results = run_many(items(), lambda item: item * 10, jobs=4)

@@ -220,7 +220,7 @@ class PausingHost(LocalHost):
     """This machine, where the steps of a creation wait after each of their writes until the test lets them go on."""
 
     def run(self, argv: Sequence[str], *, stdin: bytes = b"", **options: Any) -> Completed:
-        wait = f": >'{self.dir}.paused'; while [ -e '{self.dir}.paused' ]; do sleep 0.005; done"
+        wait = f": >'{self.dir}.paused'; while [ -e '{self.dir}.paused' ]; do sleep 0.05; done"
         paused = '{name}() {{ command {name} "$@"; rc=$?; {wait}; return $rc; }}\n'
         before = "".join(paused.format(name=name, wait=wait) for name in ("printf", "mv", "ln"))
         return super().run(argv, stdin=before.encode() + stdin if stdin else b"", **options)

@@ -21,7 +21,7 @@ import os, sys
 from mngr.store.lock import locked
 os.umask(0o077)
 os.setgroups([int(sys.argv[3])]); os.setgid({UID}); os.setuid({UID})
-with locked(sys.argv[1], timeout_s=5, like=sys.argv[2]):
+with locked(sys.argv[1], timeout_s=90, like=sys.argv[2]):
     print("taken")
 """
 

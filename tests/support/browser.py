@@ -16,7 +16,7 @@ from mngr_view.page import write_page
 from mngr_view.records import Index
 
 CHROMIUM = "/usr/bin/chromium"
-PATIENCE_MS = 20_000
+PATIENCE_MS = 90_000
 expect.set_options(timeout=PATIENCE_MS)
 _FLAGS = (
     "--no-sandbox",

@@ -97,7 +97,7 @@ def test_a_pipe_is_written_to_and_stays_a_pipe(tmp_path: Path) -> None:
     reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()))
     reader.start()
     write_page(str(pipe), INDEX, [DETAIL], template=TEMPLATE)
-    reader.join(30)
+    reader.join(90)
     assert list(chunks_of(read[0])) == ["index", "detail/1"]
     assert stat.S_ISFIFO(pipe.stat().st_mode)
 

@@ -58,7 +58,7 @@ class Live:
         assert self.process.stdout
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGINT)
-            self.process.wait(30)
+            self.process.wait(90)
         self.process.stdout.close()
 
 

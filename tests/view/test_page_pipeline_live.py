@@ -56,7 +56,7 @@ class Live:
     def stop(self) -> None:
         assert self.process.stdout
         self.process.send_signal(signal.SIGINT)
-        self.process.wait(30)
+        self.process.wait(90)
         self.process.stdout.close()
 
 

@@ -21,7 +21,7 @@ from mngr_view.errors import ViewError
 from mngr_view.records import Index
 from mngr_view.server import serve
 
-PATIENCE_S = 30.0
+PATIENCE_S = 90.0
 PROGRAM = Path(__file__).with_name("program.py")
 
 

@@ -186,7 +186,7 @@ def test_eventually_tries_until_it_holds() -> None:
         expect("x" * len(seen)).to_equal("xxx")
         return len(seen)
 
-    assert eventually(block, timeout_s=5, every_s=0.01) == 3
+    assert eventually(block, timeout_s=90, every_s=0.01) == 3
 
 
 @pytest.mark.accept("F19")

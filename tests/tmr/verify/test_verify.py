@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from tests.support.world import LEAN_FLAGS
 from tests.tmr.project import PYTHON, Project
 
 import mngr
@@ -25,11 +26,18 @@ APP = "def greet(name='you'): return 'hello ' + name\n"
 WRONG_APP = "def greet(name='you'): return 'hello'\n"
 TESTS = "from app import greet\n\ndef test_greets(): assert greet() == 'hello you'\n"
 ROOT = ""
+GREETS = "tests/test_app.py::test_greets"
 
 
 def collected(project: Project, *args: str, knobs: Knobs = QUICK) -> RunSpec:
     spec = project.run(*args, knobs=knobs)
     return msgspec.structs.replace(spec, tasks=collect(spec, manager=project.manager).tasks)
+
+
+def chosen(project: Project, *node_ids: str, args: tuple[str, ...] = (), knobs: Knobs = QUICK) -> RunSpec:
+    """A run whose tests are known, where how they are collected is no question; `collected` costs a copy more."""
+    tasks = tuple(map(make_task, node_ids))
+    return msgspec.structs.replace(project.run(*args, knobs=knobs), tasks=tasks)
 
 
 def verdicts(measured: dict[str, Verified]) -> dict[str, str]:
@@ -115,7 +123,9 @@ def test_sometimes_passing_is_flaky_and_never_passed(project: Project) -> None:
                 assert was_there
         """
     )
-    spec = collected(project, knobs=Knobs(verify_deadline_s=120.0, verify_runs=2))
+    spec = chosen(
+        project, "tests/test_a.py::test_sometimes", knobs=Knobs(verify_deadline_s=120.0, verify_runs=2)
+    )
     found = verify(spec, spec.tasks[0], spec.base, manager=project.manager)
     assert found.verdict == "flaky"
     assert found.reason.startswith("passed 1 of 2 times: ")
@@ -136,7 +146,7 @@ def test_a_test_that_was_taken_away_or_broken_is_no_pass(
     project: Project, source: str | None, verdict: str, said: str
 ) -> None:
     base = project.commit(app=APP, conftest=ROOT, tests__test_app=TESTS)
-    spec = collected(project)
+    spec = chosen(project, GREETS)
     if source is None:
         (project.repo / "tests/test_app.py").unlink()
         tip = project.commit()
@@ -161,7 +171,8 @@ def test_a_deadline_ends_the_test_with_its_children_and_keeps_what_was_known(pro
                 time.sleep(1000)
         """
     )
-    spec = collected(project, "-s", knobs=Knobs(verify_deadline_s=25.0, verify_runs=2))
+    tests = ("tests/test_a.py::test_first", "tests/test_a.py::test_hangs")
+    spec = chosen(project, *tests, args=("-s",), knobs=Knobs(verify_deadline_s=25.0, verify_runs=2))
     measured = measure_base(spec, manager=project.manager)
     assert verdicts(measured) == {"test_first": "passed", "test_hangs": "error"}
     hung = measured["tests/test_a.py::test_hangs"].runs[0].message
@@ -172,7 +183,7 @@ def test_a_deadline_ends_the_test_with_its_children_and_keeps_what_was_known(pro
 @pytest.mark.accept("M17")
 def test_an_editable_install_of_the_source_checkout_is_wrong_code(project: Project, tmp_path: Path) -> None:
     base = _editable_project(project, tmp_path)
-    spec = collected(project)
+    spec = chosen(project, GREETS)
     project.commit(src__greeter____init__="def greet(): return 'hello you'\ndef main(): print(greet())\n")
     tip = project.head()
     project.world.git("reset", "-q", "--hard", base)
@@ -187,22 +198,23 @@ def test_an_editable_install_of_the_source_checkout_is_wrong_code(project: Proje
 
 
 @pytest.mark.accept("M17")
-def test_a_setup_that_installs_each_copy_gives_the_right_code(project: Project, tmp_path: Path) -> None:
-    base = _editable_project(project, tmp_path)
+def test_a_setup_that_installs_each_copy_gives_the_right_code(project: Project) -> None:
+    base = _greeter(project)
     install = (
         f"{sys.executable} -m venv --without-pip .venv && p=$(echo .venv/lib/python*/site-packages) && "
         f"printf '%s\\n' {' '.join(_our_tools())} >\"$p/tools.pth\" && "
         'echo "$PWD/src" >"$p/own.pth"'
     )
     knobs = Knobs(verify_deadline_s=120.0, verify_runs=1, setup=install, programs=())
-    spec = msgspec.structs.replace(project.run(knobs=knobs), pytest=(".venv/bin/python", "-m", "pytest"))
-    spec = msgspec.structs.replace(spec, tasks=(make_task("tests/test_app.py::test_greets"),))
+    pytest_there = (".venv/bin/python", "-m", "pytest", *LEAN_FLAGS)
+    spec = msgspec.structs.replace(project.run(knobs=knobs), pytest=pytest_there)
+    spec = msgspec.structs.replace(spec, tasks=(make_task(GREETS),))
     project.world.env["PATH"] = os.environ["PATH"]
     tip = project.commit(
         src__greeter____init__="def greet(): return 'hello you'\ndef main(): print(greet())\n"
     )
     project.world.git("reset", "-q", "--hard", base)
-    assert measure_base(spec, manager=project.manager)["tests/test_app.py::test_greets"].verdict == "failed"
+    assert measure_base(spec, manager=project.manager)[GREETS].verdict == "failed"
     assert verify(spec, spec.tasks[0], tip, manager=project.manager).verdict == "passed"
 
 
@@ -225,7 +237,7 @@ def test_a_pass_of_a_program_that_nothing_connects_with_the_copy_is_not_verified
     (programs / "tool").write_text("#!/bin/sh\necho old\n")
     (programs / "tool").chmod(0o755)
     project.world.env["PATH"] = f"{programs}:{project.world.env['PATH']}"
-    spec = collected(project)
+    spec = chosen(project, "tests/test_a.py::test_runs", "tests/test_a.py::test_other")
     found = verify(spec, spec.tasks[0], spec.base, manager=project.manager)
     assert found.verdict == "cannot_tell", found
     assert found.reason.startswith(f"the test started tool ({programs}/tool), and nothing shows")
@@ -240,17 +252,22 @@ def test_a_pass_of_a_program_that_nothing_connects_with_the_copy_is_not_verified
     assert stated.wrong_code == f"tool comes from {programs}/tool"
 
 
-def _editable_project(project: Project, tmp_path: Path) -> str:
-    """A project whose source checkout is installed, really and editably, into the environment on PATH."""
+def _greeter(project: Project) -> str:
+    """Commits a project whose package and program come from `src`, with a test that fails."""
     (project.repo / "pyproject.toml").write_text(
         '[build-system]\nrequires = ["hatchling"]\nbuild-backend = "hatchling.build"\n'
         '[project]\nname = "greeter"\nversion = "1"\n[project.scripts]\ngreet = "greeter:main"\n'
         '[tool.hatch.build.targets.wheel]\ndev-mode-dirs = ["src"]\n'
     )
-    base = project.commit(
+    return project.commit(
         src__greeter____init__="def greet(): return 'hello'\ndef main(): print(greet())\n",
         tests__test_app="from greeter import greet\ndef test_greets(): assert greet() == 'hello you'\n",
     )
+
+
+def _editable_project(project: Project, tmp_path: Path) -> str:
+    """A project whose source checkout is installed, really and editably, into the environment on PATH."""
+    base = _greeter(project)
     venv = tmp_path / "venv"
     run_program([sys.executable, "-m", "venv", "--without-pip", str(venv)], timeout_s=120).check("venv")
     Path(_site(venv), "tools.pth").write_text("\n".join(_our_tools()))
@@ -288,8 +305,10 @@ def test_a_copy_sees_the_variables_it_was_given_and_no_other_of_ours(
     )
     project.world.env["SECRET_TOKEN"] = "x"
     monkeypatch.setenv("SECRET_TOKEN", "x")
-    spec = collected(
-        project, knobs=Knobs(verify_deadline_s=120.0, verify_runs=1, integrator_env_names=("SECRET_TOKEN",))
+    spec = chosen(
+        project,
+        "tests/test_a.py::test_env",
+        knobs=Knobs(verify_deadline_s=120.0, verify_runs=1, integrator_env_names=("SECRET_TOKEN",)),
     )
     found = verify(spec, spec.tasks[0], spec.base, env={"GIVEN": "a b$c"}, manager=project.manager)
     assert found.verdict == "passed", found
@@ -298,7 +317,7 @@ def test_a_copy_sees_the_variables_it_was_given_and_no_other_of_ours(
 @pytest.mark.accept("P13", "M11")
 def test_what_the_tests_handed_over_comes_home_by_run(project: Project, tmp_path: Path) -> None:
     project.commit(tests__test_a="def test_says(e2e): e2e.run('echo hello', comment='say it')\n")
-    spec = collected(project)
+    spec = chosen(project, "tests/test_a.py::test_says")
     found = verify(spec, spec.tasks[0], spec.base, artifacts=str(tmp_path / "home"), manager=project.manager)
     assert found.verdict == "passed", found
     (transcript,) = (tmp_path / "home").glob("*/artifacts/verify-1/*/attempt-1/transcript.txt")
@@ -323,7 +342,8 @@ def test_a_test_that_commits_and_lies_in_our_file_changes_nothing_of_ours(
                 assert False, "it was bad"
         """
     )
-    spec = collected(project, knobs=Knobs(verify_deadline_s=120.0, verify_runs=1, transfer=transfer))
+    knobs = Knobs(verify_deadline_s=120.0, verify_runs=1, transfer=transfer)
+    spec = chosen(project, "tests/test_a.py::test_bad", knobs=knobs)
     found = verify(spec, spec.tasks[0], spec.base, manager=project.manager)
     assert found.verdict == "failed"
     assert project.head() == before
