@@ -140,6 +140,13 @@ class Control:
             tags=[api_pb2.SandboxTag(tag_name=name, tag_value=value) for name, value in tags.items()]
         )
 
+    async def SandboxGetFromNameV2(self, asked: Any) -> api_pb2.SandboxGetFromNameResponse:
+        app_id = self.apps.get(_in_environment(asked.environment_name, asked.app_name), "")
+        for each in self._running(app_id):
+            if each.asked.name == asked.sandbox_name:
+                return api_pb2.SandboxGetFromNameResponse(sandbox_id=each.id)
+        raise GRPCError(Status.NOT_FOUND, f"no sandbox of the name {asked.sandbox_name}")
+
     async def SandboxWaitV2(self, asked: api_pb2.SandboxWaitRequest) -> api_pb2.SandboxWaitResponse:
         sandbox = self._sandbox(asked.sandbox_id)
         if asked.timeout and not sandbox.result:
@@ -176,7 +183,7 @@ class Control:
     # The calls of sandboxes with ids of the old kind.
     SandboxList, SandboxTagsGet, SandboxWait = SandboxListV2, SandboxTagsGetV2, SandboxWaitV2
     SandboxGetTaskId, SandboxTerminate = SandboxGetTaskIdV2, SandboxTerminateV2
-    SandboxGetExitSnapshot = SandboxGetExitSnapshotV2
+    SandboxGetExitSnapshot, SandboxGetFromName = SandboxGetExitSnapshotV2, SandboxGetFromNameV2
 
     async def TaskGetCommandRouterAccess(self, asked: Any) -> api_pb2.TaskGetCommandRouterAccessResponse:
         self.yard.of_task(asked.task_id).check()
