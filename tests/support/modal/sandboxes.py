@@ -76,16 +76,18 @@ class Sandbox:
 
 
 class StubSandbox(Sandbox):
-    """A sandbox without a process: every command ends at once, a look with `look` as its answer."""
+    """A sandbox without a process: every command ends at once, a look with `look` as its answer, or none can begin."""
 
     def __init__(self, id: str, asked: api_pb2.SandboxCreateV2Request, look: bytes = b"") -> None:
         super().__init__(id, None, Path("/nonexistent"), Image(Path("/nonexistent"), {}), asked)
-        self.look = look
+        self.look, self.refuses = look, False
 
     async def exec(
         self, id: str, _argv: Sequence[str], env: Mapping[str, str], _terminal: api_pb2.PTYInfo | None
     ) -> None:
         self.check()
+        if self.refuses:
+            raise GRPCError(Status.FAILED_PRECONDITION, "no command can begin, as ordered")
         if id not in self.execs:
             self.execs[id] = StubExec(env, self.look)
 

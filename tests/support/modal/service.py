@@ -125,7 +125,7 @@ class Service:
                 request = api_pb2.SandboxCreateV2Request(app_id=self.control.apps[app])
                 request.tags.add(tag_name="mngr-host", tag_value=spec.name)
                 made = self.yard.add(StubSandbox(f"sb-{os.urandom(12).hex()}", request, look))
-                record = HostRecord(spec, os.urandom(8).hex(), sandbox=made.id)
+                record = HostRecord(spec, os.urandom(8).hex(), sandbox=made.id, task=made.task_id)
                 kept = self.control.dicts[f"di-{app}"]
                 kept[serialize(f"host/{spec.name}")] = serialize(msgspec.json.encode(record))
 
