@@ -255,5 +255,6 @@ def test_a_snapshot_keeps_the_whole_sandbox(lab: Lab) -> None:
     look = ("sh", "-c", "cat /opt/tool file.txt; git log -1 --format=%s; echo $COLOUR")
     assert said(lab.manager(), *look, name="bar") == "tool\ntwo\nsecond\nblue\n"
     mngr.destroy("bar", manager=lab.manager())
-    mngr.destroy_snapshot("ready", manager=lab.manager())
+    lab.configure()
+    assert lab.say("snapshot", "destroy", "ready", "--yes") == "Destroyed snapshot ready\n"
     assert lab.service.left(lab.app) == []

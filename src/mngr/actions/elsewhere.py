@@ -186,7 +186,7 @@ def _look(manager: Manager, ref: HostRef, deadline_s: float) -> Look:
     except MngrError as error:
         return _silent(manager, ref, error.message)
     remember(manager, ref, tuple(row.agent for row in rows))
-    return Look(ref, rows)
+    return Look(ref, rows, host=host)
 
 
 def _labelled(manager: Manager, ref: HostRef) -> tuple[Agent, ...]:

@@ -62,6 +62,8 @@ class Look(Struct, frozen=True):
     known: tuple[Agent, ...] = ()
     """Rows remembered from an earlier look, when the host does not answer."""
     warning: str = ""
+    host: Host | None = None
+    """The host itself, when it answered."""
 
 
 def look_at(
@@ -144,7 +146,7 @@ def look_here(manager: Manager) -> Look:
     """This machine, which has all the time it needs."""
     try:
         ref = next(iter(manager.provider("local").hosts()))
-        return Look(ref, look_at(manager.local, manager))
+        return Look(ref, look_at(manager.local, manager), host=manager.local)
     except UnreachableError as error:
         return Look(HostRef(state=HostState.UNREACHABLE), warning=error.message)
 
