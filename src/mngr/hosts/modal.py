@@ -48,6 +48,7 @@ class ModalProvider:
     """Sandboxes of one app. Each has one connection, kept as long as the process lives."""
 
     name = "modal"
+    starts_anew = True
     options = frozenset({"image", "cpus", "memory", "offline", "snapshot", "timeout", "lease"})
 
     def __init__(self, _host_dir: str) -> None:

@@ -97,6 +97,13 @@ class Startable(Protocol):
 
 
 @runtime_checkable
+class StartsAnew(Protocol):
+    """A startable provider that makes another machine to start a stopped one, which costs more than to leave it."""
+
+    starts_anew: bool
+
+
+@runtime_checkable
 class Configurable(Protocol):
     """A provider with settings of its own: told `[providers.<name>]` once, before anything else."""
 
