@@ -130,6 +130,25 @@ class Remote(Struct, frozen=True):
     """From an agent's end to our knowing of it, at the most."""
 
 
+class Sandboxes(Struct, frozen=True):
+    """`list` over so many sandboxes at a loopback Modal, each call so late."""
+
+    hosts: int
+    latency_s: float
+    seen: int
+    """How many of them `list` showed as they are."""
+    calls: int
+    seconds: float
+    cpu_s: float
+    loading_s: float
+    """Of the seconds, loading the SDK alone."""
+    loading_cpu_s: float
+    descriptors: int
+    """Open at once, at the most."""
+    exec_calls: int
+    """Of `exec` by a bare name."""
+
+
 class Claudes(Struct, frozen=True):
     """Real Claude Codes, in seconds; the last two are the longest of several messages to an idle one."""
 
@@ -168,6 +187,7 @@ class Results(Struct, frozen=True):
     execs: int | None = None
     """How many times a creation in a container enters it."""
     remote: Remote | None = None
+    sandboxes: tuple[Sandboxes, ...] = ()
     claudes: Claudes | None = None
     notices: tuple[str, ...] = ()
 

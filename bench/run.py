@@ -23,7 +23,9 @@ from bench.peer import NoPeerError, install
 from bench.pipeline import measure_idle, measure_makespan, measure_simulation
 from bench.plot import plots
 from bench.remote import NoSshdError, measure_remote
-from bench.results import Claudes, Page, Remote, Results
+from bench.results import Claudes, Page, Remote, Results, Sandboxes
+from bench.sandboxes import SIZES as SANDBOXES
+from bench.sandboxes import NoModalError, measure_sandboxes
 from bench.stage import workshop
 from bench.table import render
 
@@ -54,6 +56,7 @@ def main(words: list[str]) -> int:
             lacking = "containers were left out of this run" if asked.quick else why_no_containers()
             contained, execs = ({}, None) if lacking else measure_containers(root, options.reps)
             remote, remote_notices = _remote(root, options.reps)
+            sandboxes, modal_notices = _sandboxes(root, SANDBOXES[:1] if asked.quick else SANDBOXES)
             claudes, claude_notices = (None, []) if asked.quick else _claudes(root, options.reps)
             pages, page_notices = _pages(root, (10,) if asked.quick else (10, 100, 1000))
     except KeyboardInterrupt:
@@ -71,12 +74,14 @@ def main(words: list[str]) -> int:
         idle=idle,
         execs=execs,
         remote=remote,
+        sandboxes=sandboxes,
         claudes=claudes,
         notices=(
             *notices,
             *([lacking] if lacking else []),
             *contest.notices,
             *remote_notices,
+            *modal_notices,
             *claude_notices,
             *page_notices,
         ),
@@ -133,6 +138,14 @@ def _remote(root: str, reps: int) -> tuple[Remote | None, list[str]]:
         return measure_remote(root, reps), []
     except NoSshdError as error:
         return None, [str(error)]
+
+
+def _sandboxes(root: str, sizes: Sequence[int]) -> tuple[tuple[Sandboxes, ...], list[str]]:
+    """What so many sandboxes at a loopback Modal cost, or why that was not measured."""
+    try:
+        return measure_sandboxes(root, sizes), []
+    except NoModalError as error:
+        return (), [str(error)]
 
 
 def _claudes(root: str, reps: int) -> tuple[Claudes | None, list[str]]:

@@ -33,6 +33,7 @@ def render(results: Results) -> str:
         _costs(results),
         _makespans(results),
         _remote(results),
+        _sandboxes(results),
         _integrated(results),
         _pages(results),
         _verdicts(verdicts(results)),
@@ -169,6 +170,36 @@ def _remote(results: Results) -> str:
         (f"`list`, one host x {found.agents} agents", _time(found.list_one_s), _time(found.late_list_one_s)),
         (f"`list`, {hosts}", _time(found.list_all_s), _time(found.late_list_all_s)),
         ("an agent's end is noticed after, at the most", _time(found.noticed_s), _NONE),
+    ]
+    return _table(heads, rows)
+
+
+def _sandboxes(results: Results) -> str:
+    if not results.sandboxes:
+        return ""
+    late = f"{results.sandboxes[0].latency_s * 1000:g} ms per call"
+    heads = (
+        f"`list` at a loopback Modal, {late}",
+        "seen",
+        "calls",
+        "time",
+        "CPU",
+        "of that, loading the SDK",
+        "descriptors",
+        "calls of `exec NAME`",
+    )
+    rows = [
+        (
+            f"{one.hosts} sandboxes",
+            str(one.seen),
+            str(one.calls),
+            _time(one.seconds),
+            _time(one.cpu_s),
+            f"{_time(one.loading_s)}, {_time(one.loading_cpu_s)} of CPU",
+            str(one.descriptors),
+            str(one.exec_calls),
+        )
+        for one in results.sandboxes
     ]
     return _table(heads, rows)
 

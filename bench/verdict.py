@@ -1,4 +1,4 @@
-"""The acceptance lines S1 to S8, judged from results; what was not measured is neither met nor missed."""
+"""The acceptance lines S1 to S8 and E1, judged from results; what was not measured is neither met nor missed."""
 
 from collections.abc import Iterator
 
@@ -44,6 +44,7 @@ def verdicts(results: Results) -> list[Verdict]:
         *_s7(results),
         *_s8(results),
         *_remote(results),
+        *_sandboxes(results),
         *_containers(results),
         *_claudes(results),
     ]
@@ -147,6 +148,23 @@ def _remote(results: Results) -> Iterator[Verdict]:
     yield _at_most("E", "`list` of 10 hosts ≤ 4 x one, without latency", near, 4)
     noticed = found.noticed_s if found else None
     yield _at_most("E", "a finished agent is noticed within 2 s over ssh (S6)", noticed, 2, "{:.2f} s")
+
+
+def _sandboxes(results: Results) -> Iterator[Verdict]:
+    """200 stub sandboxes at a loopback Modal; loading its SDK, which takes most of a second, is not counted."""
+    found = next((one for one in results.sandboxes if one.hosts == 200), None)
+    what = "`list` of 200 sandboxes"
+    yield _at_least("E1", f"{what} shows all of them", found.seen if found else None, 200, "{:g}")
+    seconds = found.seconds - found.loading_s if found else None
+    yield _at_most("E1", f"{what} within 1.5 s, at 60 ms per call", seconds, 1.5, "{:.2f} s")
+    calls = found.calls / found.hosts if found else None
+    yield _at_most("E1", f"{what} makes at most 3 calls for each, beside the listing", calls, 3.05, "{:.2f}")
+    descriptors = found.descriptors if found else None
+    yield _at_most("E1", f"{what} needs at most 400 descriptors", descriptors, 400, "{:g}")
+    cpu_s = found.cpu_s - found.loading_cpu_s if found else None
+    yield _at_most("E1", f"{what} takes at most 1 s of CPU", cpu_s, 1, "{:.2f} s")
+    calls = found.exec_calls if found else None
+    yield _at_most("E1", "`exec` by a bare name makes at most 30 calls", calls, 30, "{:g}")
 
 
 def _claudes(results: Results) -> Iterator[Verdict]:

@@ -151,8 +151,8 @@ def test_a_creation_that_is_cut_off_leaves_nothing(modal: Service, provider: Mod
     class CutOff(ModalProvider):
         """Loses its connection when Modal has made the sandbox."""
 
-        def _ask(self, doing: str, work: Any, timeout_s: float = 20) -> Any:
-            done = super()._ask(doing, work, timeout_s)
+        def _ask(self, doing: str, work: Any, timeout_s: float = 20, *, watches: bool = False) -> Any:
+            done = super()._ask(doing, work, timeout_s, watches=watches)
             if modal.names(app) == ["cut"] and "take" not in doing:
                 raise KeyboardInterrupt
             return done

@@ -134,6 +134,20 @@ def test_a_sandbox_that_ends_by_itself_is_told_truly(lab: Lab) -> None:
     assert lab.service.left(lab.app) == []
 
 
+def test_an_agent_of_a_stopped_sandbox_is_destroyed_without_a_new_one_unless_it_has_commits(lab: Lab) -> None:
+    asked = lab.service.faults.asked
+    for commits in (False, True):
+        mngr.create("foo@lab.modal", args=SLEEP, manager=lab.manager())
+        if commits:
+            said(lab.manager(), "sh", "-c", "echo two >file.txt; git commit -qam second")
+        mngr.stop_host("@lab.modal", manager=lab.manager())
+        before = asked["SandboxCreateV2"]
+        mngr.destroy("foo", manager=lab.manager())
+        assert asked["SandboxCreateV2"] - before == commits
+        assert lab.service.left(lab.app) == []
+    assert "second" in lab.world.git("log", "--all", "--format=%s")
+
+
 def test_agents_that_went_with_their_sandboxes_are_destroyed_with_the_others(lab: Lab) -> None:
     lab.configure()
     for name in ("foo", "bar", "baz"):
@@ -255,5 +269,6 @@ def test_a_snapshot_keeps_the_whole_sandbox(lab: Lab) -> None:
     look = ("sh", "-c", "cat /opt/tool file.txt; git log -1 --format=%s; echo $COLOUR")
     assert said(lab.manager(), *look, name="bar") == "tool\ntwo\nsecond\nblue\n"
     mngr.destroy("bar", manager=lab.manager())
-    mngr.destroy_snapshot("ready", manager=lab.manager())
+    lab.configure()
+    assert lab.say("snapshot", "destroy", "ready", "--yes") == "Destroyed snapshot ready\n"
     assert lab.service.left(lab.app) == []

@@ -16,7 +16,7 @@ from mngr.actions.many import run_many
 from mngr.actions.rows import Row, key_of, look_at
 from mngr.actions.stop import by_host, stop_rows
 from mngr.actions.targets import resolve_one
-from mngr.actions.wake import wake_hosts
+from mngr.actions.wake import Lost, wake_hosts
 from mngr.errors import MngrError, UnreachableError, UsageError
 from mngr.hosts.protocol import Host, shares_files
 from mngr.model.agent import Agent, AgentSpec, AgentState, Change
@@ -58,14 +58,14 @@ def destroy(
     """
     manager = default_manager(manager)
     wanted = [agents] if isinstance(agents, Agent | str) else agents
-    rows, gone = list[Row](), list[Agent]()
+    rows, gone = list[Row](), list[Lost]()
     for agent in wanted:
         try:
             rows.append(resolve_one(manager, agent))
         except UnreachableError:
             key = agent if isinstance(agent, str) else agent.id
-            lost = wake_hosts([key], Filter(), manager)
-            gone += [each.agent for each in lost]
+            lost = wake_hosts([key], Filter(), manager, is_destroying=True)
+            gone += lost
             rows += [] if lost else [resolve_one(manager, agent)]
     done = destroy_rows(rows, discard_unreadable=discard_unreadable, manager=manager)
     results = [*done, *drop_lost(gone, manager=manager)]
@@ -75,13 +75,29 @@ def destroy(
     return [result for result in results if isinstance(result, Change)]
 
 
-def drop_lost(agents: Sequence[Agent], *, manager: Manager) -> list[Change]:
-    """Forgets agents that went with their hosts, and those hosts."""
+def drop_lost(lost: Sequence[Lost], *, manager: Manager) -> list[Change]:
+    """Forgets agents that went with their hosts, or can go with them as they are, and those hosts."""
+    agents = [each.agent for each in lost]
     for ref in dict.fromkeys(agent.host for agent in agents):
         manager.provider(ref.provider).destroy(ref.name)
         forget(manager, ref)
         remove_records(manager, ref, [agent.id for agent in agents if agent.host == ref])
-    return [Change(agent, changed=True, notes=("it had gone with its host",)) for agent in agents]
+    return [Change(each.agent, changed=True, notes=(each.note,)) for each in lost]
+
+
+def is_settled(row: Row, manager: Manager) -> bool:
+    """Whether an agent elsewhere has no commit that is nowhere else; False where that cannot be known."""
+    record, said = record_of(row, manager), row.evidence.spec
+    if record is None or said is None or difference(record.spec, said, row.host.name):
+        return False
+    spec = record.spec
+    if spec.transfer == "none" or not spec.owns_work_dir:
+        return True
+    sent = Sent(spec.work_dir, spec.branch, spec.base_commit, spec.owns_work_dir, spec.owns_branch)
+    try:
+        return unmerged_commits(Checkout(row.host, spec.work_dir), sent, source_of(spec)) == 0
+    except MngrError:
+        return False
 
 
 def destroy_rows(

@@ -156,7 +156,7 @@ def _hosts(looks: Sequence[Look], manager: Manager) -> list[Host]:
             manager.warn(f"left alone: {look.warning}")
         elif look.ref.state == HostState.RUNNING:
             try:
-                hosts.append(manager.provider(look.ref.provider).open(look.ref.name))
+                hosts.append(look.host or manager.provider(look.ref.provider).open(look.ref.name))
             except MngrError as error:
                 manager.warn(f"left alone: {error.message}")
     return hosts

@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections.abc import Sequence
 
 import msgspec
 
@@ -12,7 +13,7 @@ from mngr.model.host import HostRef, HostState
 from mngr.store.untrusted import read_creator, read_remembered
 
 _HERE = "local"
-_SEEN, _CREATING = ".last-seen.json", ".creating.json"
+_SEEN, _CREATING, _SETTLED = ".last-seen.json", ".creating.json", ".settled.json"
 # An answer that says nothing new is written down again only so often.
 _FRESH_S = 20.0
 
@@ -54,7 +55,26 @@ def remembered_hosts(manager: Manager, provider: str) -> list[str]:
 
 
 def forget(manager: Manager, ref: HostRef) -> None:
-    _unlink(_path(manager, ref, _SEEN))
+    for ending in (_SEEN, _SETTLED):
+        _unlink(_path(manager, ref, ending))
+
+
+def note_settled(manager: Manager, ref: HostRef, ids: Sequence[str]) -> None:
+    """Notes which agents had no commit that was nowhere else, when their host was stopped from here."""
+    manager.local.write(_path(manager, ref, _SETTLED), msgspec.json.encode(list(ids)))
+
+
+def forget_settled(manager: Manager, ref: HostRef) -> None:
+    """The host is started: its agents may work again."""
+    _unlink(_path(manager, ref, _SETTLED))
+
+
+def settled(manager: Manager, ref: HostRef) -> set[str]:
+    """The agents of a stopped host that can go without being looked at."""
+    try:
+        return set(msgspec.json.decode(manager.local.read(_path(manager, ref, _SETTLED)), type=list[str]))
+    except (OSError, MngrError, msgspec.DecodeError):
+        return set()
 
 
 def note_creation(manager: Manager, ref: HostRef, creator: Creator) -> None:

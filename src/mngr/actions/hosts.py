@@ -2,15 +2,15 @@
 
 import msgspec
 
-from mngr.actions.destroy import destroy_rows
+from mngr.actions.destroy import destroy_rows, is_settled
 from mngr.actions.elsewhere import look_at_all
-from mngr.actions.host_notes import remember, remembered
+from mngr.actions.host_notes import note_settled, remember, remembered
 from mngr.actions.manager import Manager, default_manager
 from mngr.actions.rows import ACT_S, Look
 from mngr.actions.stop import GRACE_S, stop_rows
 from mngr.actions.wake import start_again
 from mngr.errors import MngrError, NotFoundError, UsageError
-from mngr.hosts.protocol import Startable
+from mngr.hosts.protocol import Startable, StartsAnew
 from mngr.model.agent import Agent, Change
 from mngr.model.host import HostRef, HostState
 
@@ -28,6 +28,8 @@ def stop_host(target: str, *, grace_s: float = GRACE_S, manager: Manager | None 
     stopped = {change.agent.id: change for change in stop_rows(look.rows, grace_s=grace_s, manager=manager)}
     if look.rows:
         remember(manager, look.ref, tuple(change.agent for change in stopped.values()))
+    if isinstance(provider, StartsAnew) and provider.starts_anew:
+        note_settled(manager, look.ref, [row.agent.id for row in look.rows if is_settled(row, manager)])
     provider.stop(look.ref.name)
     ref = msgspec.structs.replace(look.ref, state=HostState.STOPPED)
     return [

@@ -1,15 +1,18 @@
 """`list`: every agent on every host, with what is known of each."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
 from mngr.actions.filter import Filter
 from mngr.actions.manager import Manager, default_manager
-from mngr.actions.rows import Row, key_of, look_everywhere
+from mngr.actions.rows import Look, Row, key_of, look_everywhere
 from mngr.model.agent import SCHEMA, Agent, AgentState
 from mngr.model.host import HostRef, HostState
 from mngr.tmux.pane import AgentPane, capture
+
+# So many silent hosts of a provider are warned of one by one.
+_FEW = 3
 
 
 class Listing(Struct, frozen=True):
@@ -30,14 +33,17 @@ def look_and_list(
     filter: Filter | None = None,
     *,
     is_meant: Callable[[Agent], bool] | None = None,
+    is_narrow: bool = False,
     manager: Manager | None = None,
 ) -> tuple[Listing, dict[tuple[str, ...], Row]]:
     """The listing, and by `key_of` the rows behind it: evidence to explain, hosts to act on.
 
-    A silent host with an agent that `is_meant` is asked again, for longer than a list waits.
+    A silent host with an agent that `is_meant` is asked again, for longer than a list waits. A narrow listing leaves
+    out hosts that are not known to have such an agent, where there are many.
     """
     manager, wanted = default_manager(manager), (filter or Filter()).check()
-    looks = look_everywhere(manager, provider=wanted.provider, host=wanted.host)
+    only = is_meant if is_narrow else None
+    looks = look_everywhere(manager, provider=wanted.provider, host=wanted.host, only=only)
     if is_meant and any(look.ref.state == HostState.UNREACHABLE for look in looks):
         from mngr.actions.elsewhere import look_longer  # most people have only this machine
 
@@ -45,8 +51,28 @@ def look_and_list(
     rows = {key_of(row.agent): row for look in looks for row in look.rows}
     agents = [row.agent for row in rows.values()] + [agent for look in looks for agent in look.known]
     chosen = sorted(filter_agents(agents, wanted), key=lambda agent: (agent.created_at or "", agent.name))
-    warnings = (*manager.warnings, *(look.warning for look in looks if look.warning))
+    warnings = (*manager.warnings, *look_warnings(looks))
     return Listing(SCHEMA, tuple(chosen), tuple(look.ref for look in looks), warnings), rows
+
+
+def look_warnings(looks: Sequence[Look]) -> list[str]:
+    """What went wrong at each host; of many hosts of one provider, how many they were and some of their names."""
+    silent: dict[str, list[Look]] = {}
+    for look in looks:
+        if look.warning:
+            silent.setdefault(look.ref.provider, []).append(look)
+    lines = []
+    for provider, found in silent.items():
+        if len(found) <= _FEW:
+            lines += [look.warning for look in found]
+            continue
+        total = sum(look.ref.provider == provider for look in looks)
+        names = ", ".join(look.ref.name for look in found[:_FEW])
+        lines.append(
+            f"{len(found)} of {total} hosts of {provider} did not answer: {names} and {len(found) - _FEW} more; "
+            f"the first said: {found[0].warning}"
+        )
+    return lines
 
 
 def filter_agents(agents: list[Agent], wanted: Filter) -> list[Agent]:

@@ -12,7 +12,7 @@ from mngr.agents.protocol import AgentType
 from mngr.config.layers import Config, load_config
 from mngr.errors import NotFoundError, UnreachableError, UsageError, did_you_mean
 from mngr.hosts.local import LocalProvider
-from mngr.hosts.protocol import Configurable, Host, Meets, Provider
+from mngr.hosts.protocol import Configurable, Host, Meets, Provider, Warns
 from mngr.model.address import Address, parse_address
 from mngr.store.probe import Evidence
 from mngr.store.state import Phase
@@ -88,6 +88,8 @@ class Manager:
                 made = make(self.host_dir)
                 if isinstance(made, Configurable):
                     made.configure(self.config.section(f"providers.{name}"))
+                if isinstance(made, Warns):
+                    made.warn_by(self.warn)
                 self._providers[name] = made
             return self._providers[name]
 

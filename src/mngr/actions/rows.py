@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from mngr.actions.manager import Manager
 from mngr.errors import MngrError, UnreachableError
-from mngr.hosts.protocol import Host, shares_files
+from mngr.hosts.protocol import Host, RunsForOutput, shares_files
 from mngr.model.agent import Agent, AgentSpec, AgentState, Creator
 from mngr.model.host import HostRef, HostState
 from mngr.process import Completed
@@ -62,6 +62,8 @@ class Look(Struct, frozen=True):
     known: tuple[Agent, ...] = ()
     """Rows remembered from an earlier look, when the host does not answer."""
     warning: str = ""
+    host: Host | None = None
+    """The host itself, when it answered."""
 
 
 def look_at(
@@ -69,6 +71,10 @@ def look_at(
 ) -> tuple[Row, ...]:
     """One process on that host, however many agents it has."""
     argv = probe_argv(HostPaths(host.dir), agent_glob, ends_after_s=watchdog_s(host, deadline_s))
+    if isinstance(host, RunsForOutput):
+        done = host.run_output(argv, timeout_s=deadline_s)
+        if not done.code or done.stdout:
+            return rows_from(done, host, manager)
     return rows_from(host.run(argv, timeout_s=deadline_s), host, manager)
 
 
@@ -117,22 +123,30 @@ def just_launched(spec: AgentSpec, pid: int, started_at: float, host: Host, mana
 
 
 def look_everywhere(
-    manager: Manager, *, provider: str = "", host: str = "", deadline_s: float = LIST_S
+    manager: Manager,
+    *,
+    provider: str = "",
+    host: str = "",
+    deadline_s: float = LIST_S,
+    only: Callable[[Agent], bool] | None = None,
 ) -> tuple[Look, ...]:
-    """Every host at once, each with its own deadline; one that is gone costs a warning."""
+    """Every host at once, each with its own deadline; one that is gone costs a warning.
+
+    Of many hosts, only those are looked at that are known to have an agent that `only` is true of.
+    """
     names = (provider,) if provider else manager.used_providers()
     if names == ("local",):
         return () if host not in ("", "local") else (look_here(manager),)
     from mngr.actions.elsewhere import look_at_all  # most people have only this machine
 
-    return look_at_all(manager, names, host, is_asked_for=bool(provider), deadline_s=deadline_s)
+    return look_at_all(manager, names, host, is_asked_for=bool(provider), deadline_s=deadline_s, only=only)
 
 
 def look_here(manager: Manager) -> Look:
     """This machine, which has all the time it needs."""
     try:
         ref = next(iter(manager.provider("local").hosts()))
-        return Look(ref, look_at(manager.local, manager))
+        return Look(ref, look_at(manager.local, manager), host=manager.local)
     except UnreachableError as error:
         return Look(HostRef(state=HostState.UNREACHABLE), warning=error.message)
 

@@ -4,7 +4,8 @@ Where the provider keeps whole hosts, the checkpoint is in an image of its host 
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import msgspec
 
@@ -25,7 +26,7 @@ from mngr.actions.environment import told_env
 from mngr.actions.images import keep_host, kept_hosts
 from mngr.actions.list import look_and_list
 from mngr.actions.manager import Manager, default_manager
-from mngr.actions.rows import ACT_S, Row, iso, look_at, look_everywhere
+from mngr.actions.rows import ACT_S, Row, in_parallel, iso, look_at, look_everywhere
 from mngr.actions.start import start_row
 from mngr.actions.stop import stop_rows
 from mngr.actions.targets import resolve, resolve_one
@@ -36,7 +37,7 @@ from mngr.errors import (
     UsageError,
     did_you_mean,
 )
-from mngr.hosts.protocol import Host
+from mngr.hosts.protocol import Host, Snapshots
 from mngr.model import event as kinds
 from mngr.model.agent import Agent, AgentState, Change
 from mngr.model.event import Event
@@ -107,24 +108,43 @@ def restore_snapshot(
 
 
 def destroy_snapshot(name: str, *, manager: Manager | None = None) -> Snapshot:
-    """Removes a snapshot; the agent it was taken of is left alone."""
+    """Removes a snapshot, also one whose host is gone; the agent it was taken of is left alone."""
     manager = default_manager(manager)
-    images = [(shot, provider) for shot, provider in kept_hosts(manager) if shot.name == name]
-    try:
-        snapshot, host = find_snapshot(name, manager=manager)
-    except NotFoundError:
-        if len(images) != 1:
-            raise
-        images[0][1].drop(name)
-        _forget_record(images[0][0], manager)
-        return images[0][0]
-    script = remove_script(host, snapshot.taken)
-    run_script(host, script, timeout_s=_TIMEOUT_S).check(f"removing snapshot {name}")
-    for shot, provider in images:
-        if shot.agent_id == snapshot.agent_id:
-            provider.drop(name)
+    snapshot, hosts, keepers = _everything_of(name, manager)
+    for host in hosts:
+        script = remove_script(host, snapshot.taken)
+        run_script(host, script, timeout_s=_TIMEOUT_S).check(f"removing snapshot {name}")
+    for provider in keepers:
+        provider.drop(name)
     _forget_record(snapshot, manager)
     return snapshot
+
+
+def snapshot_to_destroy(name: str, *, manager: Manager) -> Snapshot:
+    """The snapshot that `destroy_snapshot` would remove."""
+    return _everything_of(name, manager)[0]
+
+
+def _everything_of(name: str, manager: Manager) -> tuple[Snapshot, list[Host], list[Snapshots]]:
+    """A snapshot, the hosts that have it, and who keeps an image of its host, which may be all that is left."""
+    check_name(name, "snapshot name")
+    everywhere, images = _everywhere(manager), kept_hosts(manager)
+    copies = [(shot, host) for shot, host in everywhere if shot.name == name]
+    kept = [(shot, provider) for shot, provider in images if shot.name == name]
+    agents = {shot.agent_id for shot, _ in (copies or kept)}
+    if not agents:
+        known = [shot.name for shot, _ in (*everywhere, *images)]
+        raise NotFoundError(
+            f'no snapshot "{name}"', hint=did_you_mean(name, known, else_hint="see: mngr snapshot list")
+        )
+    kept = [(shot, provider) for shot, provider in kept if shot.agent_id in agents]
+    # Hosts that were made from an image have the checkpoint in it too.
+    if len(agents) > 1 or (len(copies) > 1 and not kept):
+        where = ", ".join(
+            f"{shot.agent_name}@{shot.host.name}.{shot.host.provider}" for shot, _ in copies or kept
+        )
+        raise UsageError(f'"{name}" could be a snapshot of any of: {where}', hint="see: mngr snapshot list")
+    return (copies or kept)[0][0], [host for _, host in copies], [provider for _, provider in kept]
 
 
 def _forget_record(snapshot: Snapshot, manager: Manager) -> None:
@@ -306,13 +326,14 @@ def _before_name(name: str) -> str:
 
 def _everywhere(manager: Manager) -> list[tuple[Snapshot, Host]]:
     """Every snapshot with its host. A host that does not answer costs a warning, a torn record too."""
-    found = []
+    jobs: list[Callable[[], list[tuple[Snapshot, Host]]]] = []
     for look in look_everywhere(manager, deadline_s=ACT_S):
         if look.warning or look.ref.state != HostState.RUNNING:
             manager.warn(look.warning or f'host "{look.ref.name}" is {look.ref.state.lower()}')
             continue
-        found += _on_host(manager.provider(look.ref.provider).open(look.ref.name), manager)
-    return found
+        host = look.host or manager.provider(look.ref.provider).open(look.ref.name)
+        jobs.append(partial(_on_host, host, manager))
+    return [found for on_host in in_parallel(jobs) for found in on_host] if jobs else []
 
 
 def _on_host(host: Host, manager: Manager) -> list[tuple[Snapshot, Host]]:
@@ -342,4 +363,5 @@ __all__ = [
     "list_snapshots",
     "restore_snapshot",
     "snapshot_target",
+    "snapshot_to_destroy",
 ]

@@ -42,7 +42,11 @@ def resolve(
         is_wanted = any_of(names, manager)
     except UsageError:
         is_wanted = None  # said for each name by itself, below
-    listing, rows = look_and_list(_narrowed(wanted, names, manager), is_meant=is_wanted, manager=manager)
+    narrowed = _narrowed(wanted, names, manager)
+    is_narrow = bool(names) and is_wanted is not None
+    listing, rows = look_and_list(narrowed, is_meant=is_wanted, is_narrow=is_narrow, manager=manager)
+    if is_narrow and any(not _is_listed(name, listing, manager) for name in names):
+        listing, rows = look_and_list(narrowed, is_meant=is_wanted, manager=manager)
     if not names:
         reachable = tuple(rows[key_of(agent)] for agent in listing.agents if key_of(agent) in rows)
         return Found(reachable, {}, listing.warnings)
@@ -105,6 +109,11 @@ def _meant(name: str, listing: Listing, rows: dict[tuple[str, ...], Row], manage
         candidates = ", ".join(agent.address for agent in matches)
         raise UsageError(f'"{name}" could be any of: {candidates}', hint="write the address, or the id")
     return [_reachable(matches[0], rows)]
+
+
+def _is_listed(name: str, listing: Listing, manager: Manager) -> bool:
+    address = manager.address(name)
+    return any(is_meant(address, agent) for agent in listing.agents)
 
 
 def _reachable(agent: Agent, rows: dict[tuple[str, ...], Row]) -> Row:

@@ -49,7 +49,8 @@ def command(call: Call, chosen: Chosen, *, discard_unreadable: bool, yes: bool, 
     A branch with commits that are nowhere else is kept, and said so. An agent whose commits cannot be read, because its
     repository is damaged, stays until --discard-unreadable lets them go. Asks first on a terminal;
     elsewhere it needs --yes. @HOST.PROVIDER also removes the host, with everything on it; a machine that
-    ssh reaches is only let go of. A stopped host is started to remove an agent from it.
+    ssh reaches is only let go of. A stopped host is started to remove an agent from it, unless that means a new one and
+    the agent had no commit of its own.
     """
     call.output.check(Change)
     if dry_run:
@@ -68,12 +69,13 @@ def command(call: Call, chosen: Chosen, *, discard_unreadable: bool, yes: bool, 
 
     def destroy_agents(rest: Chosen) -> Iterator[Outcome]:
         if not rest.from_stdin and not rest.is_nobody:
-            lost = [each.agent for each in wake_hosts(rest.names, rest.filter, call.manager)]
+            lost = wake_hosts(rest.names, rest.filter, call.manager, is_destroying=True)
             if lost:
-                confirm(f"destroy {', '.join(agent.name for agent in lost)}?", yes=yes)
+                agents = [each.agent for each in lost]
+                confirm(f"destroy {', '.join(agent.name for agent in agents)}?", yes=yes)
                 for change in drop_lost(lost, manager=call.manager):
                     yield Outcome(Item(change.agent.name), change)
-                left = tuple(name for name in rest.names if not any(_means(name, agent) for agent in lost))
+                left = tuple(name for name in rest.names if not any(_means(name, agent) for agent in agents))
                 if rest.names and not left:
                     return
                 rest = msgspec.structs.replace(rest, names=left)

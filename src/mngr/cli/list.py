@@ -149,7 +149,7 @@ def _show(call: Call, listing: Listing, shape: Shape, filter: Filter, *, named: 
         if agents:
             put_styled(_human(agents, shape))
         elif not folded and not named:
-            output.note(_nothing(filter))
+            output.note(_nothing(filter, listing))
         for line in folded:
             put(line)
     elif output.format == JSON and not shape.fields:
@@ -198,7 +198,11 @@ def _human(agents: Sequence[Agent], shape: Shape) -> str:
     return align([header, *rows], columns())
 
 
-def _nothing(filter: Filter) -> str:
+def _nothing(filter: Filter, listing: Listing) -> str:
+    silent = sum(host.state == HostState.UNREACHABLE for host in listing.hosts)
+    if silent:
+        hosts = "1 host" if silent == 1 else f"{silent} hosts"
+        return f"No agent was seen, but {hosts} did not answer. See: mngr list --hosts"
     if filter.is_empty:
         return "No agents yet. Make one: mngr create NAME -- PROGRAM ARGS   (mngr help create)"
     return "No agent matches. All of them: mngr list"

@@ -11,6 +11,7 @@ from mngr.actions.snapshot import (
     list_snapshots,
     restore_snapshot,
     snapshot_target,
+    snapshot_to_destroy,
 )
 from mngr.cli.call import Call
 from mngr.cli.changes import change_text
@@ -95,8 +96,8 @@ def restore_command(call: Call, *, name: str, agent: str, dry_run: bool) -> int:
 @yes_option
 @dry_run_option
 def destroy_command(call: Call, *, name: str, yes: bool, dry_run: bool) -> int:
-    """Remove a snapshot."""
-    found, _ = find_snapshot(name, manager=call.manager)
+    """Remove a snapshot, also one whose host is gone."""
+    found = snapshot_to_destroy(name, manager=call.manager)
     if not dry_run:
         confirm(f"destroy snapshot {name}?", yes=yes)
         destroy_snapshot(name, manager=call.manager)

@@ -94,7 +94,7 @@ class InsideStream:
             self._end()
 
 
-def parcels(program: str, mark: str) -> tuple[dict[str, str], str]:
+def parcels(program: str, mark: str, *, has_input: bool = True) -> tuple[dict[str, str], str]:
     """A program as variables of an environment, since everybody may read a command line, and what `sh -c` is given."""
     text = f": {mark}\n{program}"
     if not _is_text(text):
@@ -102,6 +102,8 @@ def parcels(program: str, mark: str) -> tuple[dict[str, str], str]:
     pieces = [text[at : at + _PARCEL] for at in range(0, len(text), _PARCEL)]
     names = [f"MNGR_DO_{number}" for number in range(len(pieces))]
     unpack = f'do="{"".join(f"${name}" for name in names)}"; unset {" ".join(names)}; eval "$do"'
+    if not has_input:
+        unpack = f"exec </dev/null; {unpack}"
     return dict(zip(names, pieces, strict=True)), unpack
 
 

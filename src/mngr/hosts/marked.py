@@ -53,7 +53,7 @@ def collect(stream: Stream, mark: str, stdin: bytes, timeout_s: float) -> Comple
     Raises TimedOutError at the deadline, and MngrError for a flood. The stream is left as it is: kill it.
     """
     deadline = time.monotonic() + timeout_s
-    out, err = _Ear(mark), _Ear(mark)
+    out, err = MarkedOutput(mark), MarkedOutput(mark)
     ears = {stream.stdout.fileno(): out, stream.stderr.fileno(): err}
     feed, left = stream.stdin.fileno(), memoryview(stdin)
     poller = select.poll()
@@ -75,7 +75,7 @@ def collect(stream: Stream, mark: str, stdin: bytes, timeout_s: float) -> Comple
     return Completed((), min(out.code, err.code), out.said, err.said)
 
 
-class _Ear:
+class MarkedOutput:
     """One output: what was said between the marks, or all of it while there are none."""
 
     def __init__(self, mark: str) -> None:
@@ -88,6 +88,11 @@ class _Ear:
             data = os.read(fd, _CHUNK)
         except BlockingIOError:
             return True
+        self.take(data)
+        return bool(data)
+
+    def take(self, data: bytes) -> None:
+        """Adds what was said; nothing means that nothing more can come."""
         if len(self._heard) > _MOST:
             raise MngrError(f"a command there printed more than {_MOST >> 20} MB")
         if self.code < 0:
@@ -95,7 +100,6 @@ class _Ear:
             self._heard += data
             self._look(before)
         self.is_done = self.is_done or not data
-        return bool(data)
 
     @property
     def said(self) -> bytes:

@@ -2,6 +2,7 @@
 
 Modal lists only sandboxes that run, and nobody says how much a tag may hold. So the records of hosts are entries of a
 dictionary at Modal, which everybody sees who uses the same workspace, and a name is taken by whoever writes it first.
+Modal forgets an entry that nobody reads or writes for seven days.
 """
 
 from typing import Any, TypeVar
@@ -25,6 +26,10 @@ class HostRecord(Struct, frozen=True):
     """The id of its last sandbox."""
     image: str = ""
     """Its files as they were when it was last stopped."""
+    task: str = ""
+    """The id of that sandbox's task: who knows it makes one call less."""
+    has_exit_snapshot: bool = False
+    """Whether Modal keeps that sandbox's files when it ends."""
 
     @property
     def is_begun(self) -> bool:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from mngr.errors import UsageError
 from mngr.hosts.keeper import why_ended
 from mngr.hosts.modal_call import sdk
 from mngr.hosts.modal_settings import ModalSettings, mebibytes
@@ -10,6 +11,16 @@ from mngr.model.host import HostSpec
 
 # What the SDK makes of a sandbox whose time was over, and what our own first process would have said.
 _TIMED_OUT, _TIME_IS_OVER = 124, 40
+_LONGEST_S = 24 * 3600
+_REASONS = {
+    "TIMEOUT": why_ended(_TIME_IS_OVER),
+    "IDLE_TIMEOUT": "Modal ended it because it was idle",
+    "KERNEL_OOM_KILL": "it ran out of memory",
+    "MEMORY_MANAGER_EVICTION": "Modal evicted it: it used more memory than it asked for",
+    "MEMORY_THRASHING_EVICTION": "Modal evicted it: it used more memory than it asked for",
+    "INIT_FAILURE": "Modal could not start it",
+    "INTERNAL_FAILURE": "Modal had an internal failure",
+}
 
 
 def asked_of(spec: HostSpec, settings: ModalSettings) -> dict[str, Any]:
@@ -18,7 +29,7 @@ def asked_of(spec: HostSpec, settings: ModalSettings) -> dict[str, Any]:
     asked: dict[str, Any] = {
         "cpu": (cpus, cpus) if cpus else None,
         "memory": (mebibytes(memory),) * 2 if memory else None,
-        "timeout": max(1, round(parse_duration(spec.timeout or settings.timeout))),
+        "timeout": _lifetime_s(spec.timeout or settings.timeout),
         "region": settings.region or None,
         "block_network": spec.offline,
         "experimental_options": {"enable_exit_snapshot": True} if settings.exit_snapshots else None,
@@ -28,24 +39,30 @@ def asked_of(spec: HostSpec, settings: ModalSettings) -> dict[str, Any]:
     return {option: value for option, value in asked.items() if value is not None}
 
 
-async def why_it_ended(sandbox_id: str) -> str:
-    """Why a sandbox ended by itself; empty where there is none: it was stopped, or never ran."""
-    if not sandbox_id:
-        return ""
-    try:
-        code = (await sdk().Sandbox.from_id.aio(sandbox_id)).returncode
-    except sdk().exception.NotFoundError:
-        return "Modal does not know it any more"
-    return why_ended(_TIME_IS_OVER if code == _TIMED_OUT else code or 0) or "its sandbox ended by itself"
+def _lifetime_s(text: str) -> int:
+    seconds = max(1, round(parse_duration(text)))
+    if seconds > _LONGEST_S:
+        raise UsageError(
+            f"a Modal sandbox lives for a day at most, not {text}",
+            hint="write --timeout 24h or less; mngr stop and mngr start give it another day, with its files",
+        )
+    return seconds
+
+
+def why_it_ended(sandbox: Any) -> str:
+    """Why a sandbox ended, which has; not always by itself."""
+    code = sandbox.returncode or 0
+    known = _REASONS.get(_status(sandbox), "")
+    return known or why_ended(_TIME_IS_OVER if code == _TIMED_OUT else code) or "its sandbox ended by itself"
 
 
 async def exit_image(sandbox_id: str, timeout_s: float) -> str:
-    """The files that a sandbox had when it ended by itself; empty where Modal kept none."""
+    """The files that a sandbox had when it ended; empty where Modal kept none."""
     kinds = sdk().exception
     try:
         sandbox = await sdk().Sandbox.from_id.aio(sandbox_id)
         image = await sandbox._experimental_get_exit_snapshot.aio(timeout=timeout_s)
-    except (kinds.InvalidError, kinds.NotFoundError, kinds.SnapshotCreationError):
+    except (kinds.InvalidError, kinds.NotFoundError, kinds.SnapshotCreationError, kinds.TimeoutError):
         return ""
     return str(image.object_id)
 
@@ -57,3 +74,48 @@ async def forget_image(image: str) -> None:
             await sdk().experimental.image_delete.aio(image)
         except sdk().exception.Error:
             pass
+
+
+# The SDK says less of a sandbox than it knows: what follows reads or writes its own fields where they are as
+# expected, and does without where they are not.
+
+
+def task_of(sandbox: Any) -> str:
+    """The id of its task, where the SDK knows it without asking; else empty."""
+    found = getattr(_implementation(sandbox), "_task_id", "")
+    return found if isinstance(found, str) else ""
+
+
+def tell_task(sandbox: Any, task: str) -> None:
+    """Spares the call by which the SDK finds out the task of a sandbox that it did not make itself."""
+    inner = _implementation(sandbox)
+    if task and not getattr(inner, "_task_id", task):
+        inner._task_id = task
+
+
+def forget_task(sandbox: Any) -> bool:
+    """Has the SDK ask for the task; False where it would anyway, or did."""
+    inner = _implementation(sandbox)
+    if not getattr(inner, "_task_id", ""):
+        return False
+    try:
+        inner._task_id = None
+    except AttributeError:
+        return False
+    return True
+
+
+def _status(sandbox: Any) -> str:
+    result = getattr(_implementation(sandbox), "result", None)
+    if result is None:
+        return ""
+    try:
+        return str(type(result).GenericStatus.Name(result.status)).removeprefix("GENERIC_STATUS_")
+    except (AttributeError, ValueError):
+        return ""
+
+
+def _implementation(sandbox: Any) -> Any:
+    """The object behind the SDK's wrapper; None where this version keeps it elsewhere."""
+    inner = next((value for name, value in vars(sandbox).items() if name.startswith("_sync_original")), None)
+    return getattr(inner, "_impl", None)

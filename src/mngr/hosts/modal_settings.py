@@ -30,6 +30,8 @@ class ModalSettings(Struct, frozen=True, forbid_unknown_fields=True):
     allow_cidrs: tuple[str, ...] | None = None
     """What sandboxes may reach, where that is not everything; `--offline` means nothing."""
     region: str = ""
+    create_rate: float = 4.0
+    """How many sandboxes a process asks for in a second at most; Modal refuses who is faster. 0: no limit."""
     exit_snapshots: bool = False
     """Whether Modal keeps the files of sandboxes that end by themselves, which it calls an experiment."""
     bootstrap: bool = False

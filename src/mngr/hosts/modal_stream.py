@@ -1,14 +1,17 @@
 """A command in a sandbox with real descriptors: the SDK's streams have none, so pipes are pumped to and from them."""
 
 import asyncio
+import fcntl
 import os
 from collections.abc import AsyncIterator
 from typing import Any, BinaryIO, cast
 
 from mngr.errors import TimedOutError, UnreachableError
 from mngr.hosts.modal_call import in_our_words, sdk, start
+from mngr.hosts.modal_run import WRITE_BYTES
 
-_CHUNK = 1 << 16
+# A pipe holds as much as this unless root raised the system's limit, and each write to Modal costs a round trip.
+_PIPE_BYTES = 1 << 20
 
 
 class ModalStream:
@@ -17,6 +20,7 @@ class ModalStream:
     def __init__(self, command: Any, name: str) -> None:
         self._command, self._name = command, name
         fed, feed = os.pipe()
+        _widen(fed)
         heard_out, out = os.pipe()
         heard_err, err = os.pipe()
         self.stdin = cast(BinaryIO, os.fdopen(feed, "wb", 0))
@@ -51,7 +55,7 @@ async def pump_in(fd: int, to: Any) -> None:
     """Hands over what is written to our end, then its end; a command that has stopped listening costs nothing."""
     try:
         os.set_blocking(fd, False)
-        while data := await _read(fd):
+        while data := await _read_all(fd):
             to.write(data)
             await to.drain.aio()
         to.write_eof()
@@ -74,12 +78,29 @@ async def pump_out(of: AsyncIterator[bytes], fd: int) -> None:
         os.close(fd)
 
 
-async def _read(fd: int) -> bytes:
-    while True:
+async def _read_all(fd: int) -> bytes:
+    """All that is there now, up to the size of one write; nothing at the end."""
+    held = bytearray()
+    while len(held) < WRITE_BYTES:
         try:
-            return os.read(fd, _CHUNK)
+            data = os.read(fd, min(_PIPE_BYTES, WRITE_BYTES - len(held)))
         except BlockingIOError:
+            if held:
+                break
             await _ready(fd, is_reading=True)
+            continue
+        if not data:
+            break
+        held += data
+    return bytes(held)
+
+
+def _widen(fd: int) -> None:
+    """Makes room in a pipe for what comes while a write is under way."""
+    try:
+        fcntl.fcntl(fd, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+    except (AttributeError, OSError):
+        pass  # another system, or too many such pipes: it is slower
 
 
 async def _write(fd: int, data: bytes) -> None:

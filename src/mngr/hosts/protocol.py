@@ -1,6 +1,6 @@
 """The seams `Host` and `Provider`, and the optional powers of a provider."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from mngr.model.host import HostRef, HostSpec
@@ -97,10 +97,31 @@ class Startable(Protocol):
 
 
 @runtime_checkable
+class StartsAnew(Protocol):
+    """A startable provider that makes another machine to start a stopped one, which costs more than to leave it."""
+
+    starts_anew: bool
+
+
+@runtime_checkable
 class Configurable(Protocol):
     """A provider with settings of its own: told `[providers.<name>]` once, before anything else."""
 
     def configure(self, settings: Mapping[str, Any]) -> None: ...
+
+
+@runtime_checkable
+class Loads(Protocol):
+    """A provider with a client library that takes long to load: loaded before a deadline begins to count."""
+
+    def load(self) -> None: ...
+
+
+@runtime_checkable
+class Warns(Protocol):
+    """A provider whose client library has warnings of its own: each is handed over as one line."""
+
+    def warn_by(self, warn: Callable[[str], None]) -> None: ...
 
 
 @runtime_checkable
@@ -132,6 +153,15 @@ class Labelled(Protocol):
 
 
 @runtime_checkable
+class ListsTags(Protocol):
+    """A provider that learns the tags of all hosts when it lists them."""
+
+    def listed_tags(self) -> Mapping[str, Mapping[str, str]]:
+        """The tags by host, as of the last listing."""
+        ...
+
+
+@runtime_checkable
 class Snapshots(Protocol):
     """A provider that keeps whole hosts under names of one space; `HostSpec.snapshot` makes another from one."""
 
@@ -146,6 +176,13 @@ class Snapshots(Protocol):
     def drop(self, snapshot: str) -> None:
         """Removes a snapshot; hosts made from it stay."""
         ...
+
+
+@runtime_checkable
+class RunsForOutput(Protocol):
+    """A host where a command costs less if nobody reads what it says on stderr."""
+
+    def run_output(self, argv: Sequence[str], *, timeout_s: float) -> Completed: ...
 
 
 @runtime_checkable

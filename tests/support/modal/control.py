@@ -13,18 +13,26 @@ from grpclib.const import Status
 from grpclib.exceptions import GRPCError
 from modal_proto import api_pb2
 from modal_proto import task_command_router_pb2 as router_pb2
-from tests.support.modal.execs import Exec
+from tests.support.modal.execs import Exec, StubExec
 from tests.support.modal.sandboxes import Sandbox, Yard
+from tests.support.modal.served import exhausted
 
 # So few that every listing needs more than one.
 _PAGE = 2
 
 
 class Control:
-    """Apps, images, sandboxes and dictionaries."""
+    """Apps, images, sandboxes and dictionaries.
+
+    `page` is how many sandboxes one answer lists, `list_lag_s` how long a new one is in no list; `lists_ended` shows
+    also those that ended, as Modal does for a while; `most` limits how many run at once (0: no limit); `streams_builds`
+    has the SDK wait for a build by a stream of its log.
+    """
 
     def __init__(self, yard: Yard) -> None:
         self.yard, self.url = yard, ""
+        self.page, self.list_lag_s, self.lists_ended = _PAGE, 0.0, False
+        self.most, self.streams_builds = 0, False
         self.dicts: dict[str, dict[bytes, bytes]] = {}
         self.apps: dict[str, str] = {}
         self._files: dict[str, bytes] = {}
@@ -75,8 +83,20 @@ class Control:
         except GRPCError as error:
             result = api_pb2.GenericResult(status=failed, exception=error.message or "")
             return api_pb2.ImageGetOrCreateResponse(image_id="im-failed", result=result)
-        result = api_pb2.GenericResult(status=ok)
-        return api_pb2.ImageGetOrCreateResponse(image_id=self._built[key], result=result)
+        # Without a result the SDK waits for the build by a stream of its log.
+        built = None if self.streams_builds else api_pb2.GenericResult(status=ok)
+        return api_pb2.ImageGetOrCreateResponse(image_id=self._built[key], result=built)
+
+    async def ImageJoinStreaming(self, asked: Any) -> AsyncIterator[api_pb2.ImageJoinStreamingResponse]:
+        log = api_pb2.TaskLogs(data="a step of the build\n", file_descriptor=api_pb2.FILE_DESCRIPTOR_STDOUT)
+        yield api_pb2.ImageJoinStreamingResponse(task_logs=[log], entry_id="1")
+        known = asked.image_id in self.yard.images
+        status = (
+            api_pb2.GenericResult.GENERIC_STATUS_SUCCESS
+            if known
+            else api_pb2.GenericResult.GENERIC_STATUS_FAILURE
+        )
+        yield api_pb2.ImageJoinStreamingResponse(result=api_pb2.GenericResult(status=status), entry_id="2")
 
     async def ImageFromId(self, asked: api_pb2.ImageFromIdRequest) -> api_pb2.ImageFromIdResponse:
         if asked.image_id not in self.yard.images:
@@ -92,6 +112,8 @@ class Control:
         name = asked.definition.name
         if name and any(each.asked.name == name for each in self._running(asked.app_id)):
             raise GRPCError(Status.ALREADY_EXISTS, f"a sandbox {name} runs already")
+        if self.most and sum(not each.result for each in self.yard.sandboxes.values()) >= self.most:
+            raise exhausted(f"the workspace is limited to {self.most} containers")
         made = await self.yard.create(asked)
         access = api_pb2.CommandRouterAccess(url=self.url, jwt=_token())
         return api_pb2.SandboxCreateV2Response(
@@ -99,21 +121,31 @@ class Control:
         )
 
     async def SandboxListV2(self, asked: api_pb2.SandboxListRequest) -> api_pb2.SandboxListResponse:
-        wanted = {tag.tag_name: tag.tag_value for tag in asked.tags}
+        wanted, newest = {tag.tag_name: tag.tag_value for tag in asked.tags}, time.time() - self.list_lag_s
         found = [
-            api_pb2.SandboxInfo(id=each.id, created_at=each.created_at, app_id=each.app_id)
-            for each in self._running(asked.app_id)
-            if wanted.items() <= each.tags.items()
+            _info(each)
+            for each in self.yard.sandboxes.values()
+            if each.app_id == asked.app_id
+            and (self.lists_ended or not each.result)
+            and wanted.items() <= each.tags.items()
+            and each.made_at <= newest
             and (not asked.before_timestamp or each.created_at < asked.before_timestamp)
         ]
         found.sort(key=lambda each: -each.created_at)
-        return api_pb2.SandboxListResponse(sandboxes=found[:_PAGE])
+        return api_pb2.SandboxListResponse(sandboxes=found[: self.page])
 
     async def SandboxTagsGetV2(self, asked: api_pb2.SandboxTagsGetRequest) -> api_pb2.SandboxTagsGetResponse:
         tags = self._sandbox(asked.sandbox_id).tags
         return api_pb2.SandboxTagsGetResponse(
             tags=[api_pb2.SandboxTag(tag_name=name, tag_value=value) for name, value in tags.items()]
         )
+
+    async def SandboxGetFromNameV2(self, asked: Any) -> api_pb2.SandboxGetFromNameResponse:
+        app_id = self.apps.get(_in_environment(asked.environment_name, asked.app_name), "")
+        for each in self._running(app_id):
+            if each.asked.name == asked.sandbox_name:
+                return api_pb2.SandboxGetFromNameResponse(sandbox_id=each.id)
+        raise GRPCError(Status.NOT_FOUND, f"no sandbox of the name {asked.sandbox_name}")
 
     async def SandboxWaitV2(self, asked: api_pb2.SandboxWaitRequest) -> api_pb2.SandboxWaitResponse:
         sandbox = self._sandbox(asked.sandbox_id)
@@ -147,6 +179,15 @@ class Control:
         await self.yard.ended(sandbox)
         success = api_pb2.SandboxGetExitSnapshotResponse.Success(image_id=sandbox.exit_image)
         return api_pb2.SandboxGetExitSnapshotResponse(success=success)
+
+    # The calls of sandboxes with ids of the old kind.
+    SandboxList, SandboxTagsGet, SandboxWait = SandboxListV2, SandboxTagsGetV2, SandboxWaitV2
+    SandboxGetTaskId, SandboxTerminate = SandboxGetTaskIdV2, SandboxTerminateV2
+    SandboxGetExitSnapshot, SandboxGetFromName = SandboxGetExitSnapshotV2, SandboxGetFromNameV2
+
+    async def TaskGetCommandRouterAccess(self, asked: Any) -> api_pb2.TaskGetCommandRouterAccessResponse:
+        self.yard.of_task(asked.task_id).check()
+        return api_pb2.TaskGetCommandRouterAccessResponse(url=self.url, jwt=_token())
 
     async def DictGetOrCreate(self, asked: Any) -> api_pb2.DictGetOrCreateResponse:
         id = f"di-{_in_environment(asked.environment_name, asked.deployment_name)}"
@@ -238,17 +279,22 @@ class Router:
         return router_pb2.TaskSnapshotFilesystemResponse(image_id=image)
 
     def _sandbox(self, task_id: str) -> Sandbox:
-        found = next((each for each in self._yard.sandboxes.values() if each.task_id == task_id), None)
-        if found is None:
-            raise GRPCError(Status.NOT_FOUND, f"no task {task_id}")
+        found = self._yard.of_task(task_id)
         found.check()
         return found
 
-    def _exec(self, asked: Any) -> Exec:
+    def _exec(self, asked: Any) -> Exec | StubExec:
         execs = self._sandbox(asked.task_id).execs
         if asked.exec_id not in execs:
             raise GRPCError(Status.NOT_FOUND, f"no exec {asked.exec_id}")
         return execs[asked.exec_id]
+
+
+def _info(sandbox: Sandbox) -> api_pb2.SandboxInfo:
+    info = api_pb2.SandboxInfo(id=sandbox.id, created_at=sandbox.created_at, app_id=sandbox.app_id)
+    if sandbox.result:
+        info.task_info.result.CopyFrom(sandbox.result)
+    return info
 
 
 def _in_environment(environment: str, name: str) -> str:

@@ -4,7 +4,7 @@ import asyncio
 import os
 import shlex
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,13 +13,15 @@ from grpclib.exceptions import GRPCError
 from mngr_box.host import BoxHost
 from mngr_box.provider import BoxProvider
 from modal_proto import api_pb2
-from tests.support.modal.execs import Exec, on_a_terminal
+from tests.support.modal.execs import Exec, StubExec, on_a_terminal
 
 from mngr import process
 from mngr.model.host import HostSpec
 
 # A box shares the programs of this machine: what images install is there already.
 _INSTALLERS = ("apt-get", "echo 'debconf", "pip", "python", "uv", "rm -rf /var/lib/apt")
+# Ids of the old kind are "sb-" and 22 letters and digits.
+_OLD_KIND = 25
 
 
 class Image(NamedTuple):
@@ -33,16 +35,18 @@ class Sandbox:
     """A box that ends with its first command, at its time, or when it is told to."""
 
     def __init__(
-        self, id: str, host: BoxHost, root: Path, image: Image, asked: api_pb2.SandboxCreateV2Request
+        self, id: str, host: BoxHost | None, root: Path, image: Image, asked: api_pb2.SandboxCreateV2Request
     ) -> None:
-        self.id, self.task_id, self.app_id = id, f"ta-{id[3:]}V", asked.app_id
+        self.id, self.app_id = id, asked.app_id
+        self.task_id = f"ta-{id[3:]}" + ("" if len(id) == _OLD_KIND else "V")
         self.asked, self.tags = asked.definition, {tag.tag_name: tag.tag_value for tag in asked.tags}
-        self.created_at, self.root = time.time(), root
+        self.made_at = self.created_at = time.time()
+        self.root = root
         self.result: api_pb2.GenericResult | None = None
         self.ended = asyncio.Event()
         self.keeps_files = asked.definition.experimental_options_v2.get("enable_exit_snapshot") == "True"
         self.exit_image = ""
-        self.execs: dict[str, Exec] = {}
+        self.execs: dict[str, Exec | StubExec] = {}
         self._host, self._env = host, image.env
         self._lock = asyncio.Lock()
 
@@ -54,6 +58,7 @@ class Sandbox:
         async with self._lock:
             if id in self.execs:
                 return
+            assert self._host, "a stub runs nothing"
             inside = {**self._host._env(), **self._env, **env}
             if terminal:
                 argv = on_a_terminal(argv, terminal.winsz_rows, terminal.winsz_cols)
@@ -70,10 +75,29 @@ class Sandbox:
             self.ended.set()
 
 
+class StubSandbox(Sandbox):
+    """A sandbox without a process: every command ends at once, a look with `look` as its answer, or none can begin."""
+
+    def __init__(self, id: str, asked: api_pb2.SandboxCreateV2Request, look: bytes = b"") -> None:
+        super().__init__(id, None, Path("/nonexistent"), Image(Path("/nonexistent"), {}), asked)
+        self.look, self.refuses = look, False
+
+    async def exec(
+        self, id: str, _argv: Sequence[str], env: Mapping[str, str], _terminal: api_pb2.PTYInfo | None
+    ) -> None:
+        self.check()
+        if self.refuses:
+            raise GRPCError(Status.FAILED_PRECONDITION, "no command can begin, as ordered")
+        if id not in self.execs:
+            self.execs[id] = StubExec(env, self.look)
+
+
 class Yard:
     """All boxes and images of a service, in a folder of their own.
 
     An image has any name; those in `registry` have the files of a folder, and `installed` is what was to be installed.
+    `clock` says when sandboxes were created; `is_old_kind` gives them ids of the old kind; those that are created while
+    `makes_stubs` run nothing.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -82,19 +106,35 @@ class Yard:
         self.installed: list[str] = []
         self.registry: dict[str, Path] = {}
         self.sandboxes: dict[str, Sandbox] = {}
+        self.clock: Callable[[], float] = time.time
+        self.is_old_kind = self.makes_stubs = False
         self._watches: dict[str, asyncio.Task[None]] = {}
 
     async def create(self, asked: api_pb2.SandboxCreateV2Request) -> Sandbox:
-        id = f"sb-{os.urandom(12).hex()}"
+        id = f"sb-{os.urandom(11 if self.is_old_kind else 12).hex()}"
+        if asked.definition.image_id not in self.images:
+            raise GRPCError(Status.NOT_FOUND, f"no image {asked.definition.image_id}")
+        if self.makes_stubs:
+            return self.add(StubSandbox(id, asked))
         image, offline = self.images[asked.definition.image_id], _is_offline(asked.definition)
         host = await asyncio.to_thread(self._boxes.create, HostSpec(name=id, offline=offline))
         root = self._folder / "providers/box" / id / "root"
         await _copy(image.folder, root)
         made = Sandbox(id, host, root, image, asked)
         await made.exec("", list(asked.definition.entrypoint_args), {}, None)
-        self.sandboxes[id] = made
         self._watches[id] = asyncio.create_task(self._watch(made))
-        return made
+        return self.add(made)
+
+    def add(self, sandbox: Sandbox) -> Sandbox:
+        sandbox.created_at = self.clock()
+        self.sandboxes[sandbox.id] = sandbox
+        return sandbox
+
+    def of_task(self, task_id: str) -> Sandbox:
+        id = f"sb-{task_id[3:].removesuffix('V')}"
+        if id not in self.sandboxes:
+            raise GRPCError(Status.NOT_FOUND, f"no task {task_id}")
+        return self.sandboxes[id]
 
     async def snapshot(self, sandbox: Sandbox) -> str:
         id = f"im-{os.urandom(8).hex()}"
@@ -141,8 +181,9 @@ class Yard:
         await self.ended(sandbox)
 
     async def ended(self, sandbox: Sandbox) -> None:
-        """Waits until all of a box is gone."""
-        await asyncio.shield(self._watches[sandbox.id])
+        """Waits until all of a box is gone; of a stub there is nothing."""
+        if sandbox.id in self._watches:
+            await asyncio.shield(self._watches[sandbox.id])
 
     async def close(self) -> None:
         await asyncio.gather(*(self.end(sandbox) for sandbox in self.sandboxes.values()))

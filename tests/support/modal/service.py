@@ -4,20 +4,27 @@ import asyncio
 import os
 import socket
 import threading
+import time
 from collections.abc import Coroutine, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+import msgspec
 import pytest
 from grpclib.server import Server
+from modal_proto import api_pb2
 from modal_proto.api_grpc import ModalClientBase
 from modal_proto.task_command_router_grpc import TaskCommandRouterBase
 from tests.support.modal.control import Control, Router
-from tests.support.modal.sandboxes import Sandbox, Yard
+from tests.support.modal.sandboxes import Sandbox, StubSandbox, Yard
 from tests.support.modal.served import Faults, Served
 from tests.support.needs import needs
 
 from mngr.hosts.modal import ModalProvider
+from mngr.hosts.modal_records import HostRecord
+from mngr.model.host import HostSpec
+from modal._serialization import serialize
+from modal._utils.grpc_utils import custom_detail_codec
 
 T = TypeVar("T")
 
@@ -26,7 +33,7 @@ class _Server(Server):
     """Remembers its connections: the SDK's client keeps them as long as the process lives."""
 
     def __init__(self, services: Sequence[Any]) -> None:
-        super().__init__(services)
+        super().__init__(services, status_details_codec=custom_detail_codec)
         self.connections: list[Any] = []
 
     def _protocol_factory(self) -> Any:
@@ -110,9 +117,40 @@ class Service:
         kept = [key.decode(errors="replace") for key in self.control.dicts.get(f"di-{app}", {})]
         return self.names(app) + kept
 
+    def add_stubs(self, provider: ModalProvider, app: str, looks: Sequence[tuple[HostSpec, bytes]]) -> None:
+        """Hosts with their records, made without a call: what each answers a look with is given."""
+
+        async def add() -> None:
+            for spec, look in looks:
+                request = api_pb2.SandboxCreateV2Request(app_id=self.control.apps[app])
+                request.tags.add(tag_name="mngr-host", tag_value=spec.name)
+                made = self.yard.add(StubSandbox(f"sb-{os.urandom(12).hex()}", request, look))
+                record = HostRecord(spec, os.urandom(8).hex(), sandbox=made.id, task=made.task_id)
+                kept = self.control.dicts[f"di-{app}"]
+                kept[serialize(f"host/{spec.name}")] = serialize(msgspec.json.encode(record))
+
+        list(provider.hosts())  # the app and its dictionary are there from the first call on
+        self.do(add())
+
     def end(self, sandbox: Sandbox) -> None:
         """Ends a sandbox as Modal may at any time."""
         self.do(self.yard.end(sandbox))
+
+    def end_as(self, sandbox: Sandbox, status: "api_pb2.GenericResult.GenericStatus.ValueType") -> None:
+        """Ends a sandbox for a reason of Modal's own."""
+
+        async def end() -> None:
+            sandbox.finish(status)
+            await self.yard.ended(sandbox)
+
+        self.do(end())
+
+    def reset(self) -> None:
+        """Nothing goes wrong any more, and the lists are what they should be."""
+        self.faults.clear()
+        self.control.page, self.control.list_lag_s, self.control.lists_ended = 2, 0.0, False
+        self.control.most, self.control.streams_builds = 0, False
+        self.yard.clock, self.yard.is_old_kind, self.yard.makes_stubs = time.time, False, False
 
     def do(self, work: Coroutine[Any, Any, T]) -> T:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(60)
