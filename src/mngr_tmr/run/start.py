@@ -42,6 +42,7 @@ def run_tasks(  # noqa: PLR0913
     `resume` may hold changed `knobs` and the tasks to try `again`.
     An interrupt launches nothing more; a second one stops the agents; both leave a run that can be resumed.
     """
+    mngr.descriptor_limit()  # a look at many hosts has pipes to all of them open
     spec = read_spec(folder)
     folder = folder.hiding(env)
     folder.writer.prepare()
