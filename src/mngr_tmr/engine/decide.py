@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from itertools import islice
 
 from mngr_tmr.engine.sight import Sight
-from mngr_tmr.engine.state import LAUNCHING_STOPPED, Phase, RunState, TaskState
+from mngr_tmr.engine.state import LAUNCHING_STOPPED, RunState
+from mngr_tmr.engine.task_state import Phase, TaskState
 from mngr_tmr.model.entry import Entry, Step
 from mngr_tmr.model.run import Knobs
 

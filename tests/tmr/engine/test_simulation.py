@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from mngr_tmr.engine.loop import Loop
 from mngr_tmr.engine.simulated import FAULTS, SimHands, SimWorld
-from mngr_tmr.engine.state import Phase, RunState, fold
+from mngr_tmr.engine.state import RunState, fold
+from mngr_tmr.engine.task_state import Phase
 from mngr_tmr.model.entry import Entry
 from mngr_tmr.model.run import Knobs, RunSpec
 from mngr_tmr.model.task import make_task
