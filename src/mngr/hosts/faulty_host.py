@@ -39,6 +39,8 @@ class Faults(Struct, frozen=True, forbid_unknown_fields=True):
     """From this call on the disk is full."""
     lose_after: int = 0
     """From this call on the host is gone."""
+    max_hosts: int = 0
+    """So many hosts may run; more are refused for now."""
     hang: str = ""
     """Commands with this argument do nothing until their deadline."""
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from msgspec import Struct, convert, to_builtins
 from msgspec.structs import replace
 
+from mngr_tmr.engine.hosts import Held, HostsState
 from mngr_tmr.engine.integration import IntegrationState
 from mngr_tmr.engine.sight import Look, Sight, follow
 from mngr_tmr.engine.task_state import HOLDS_SLOT, Phase, TaskState, task_after
@@ -54,6 +55,7 @@ class RunState:
         self.strays: dict[str, None] = {}
         self.sights: dict[str, Sight] = {}
         self.in_flight: dict[tuple[Step, str], Entry] = {}
+        self.hosts = HostsState()
         self.base: str = "unknown"
         self.integration = IntegrationState()
         self.away_s = 0.0
@@ -85,6 +87,17 @@ class RunState:
     @property
     def used_slots(self) -> int:
         return sum(self.tasks[slug].phase in HOLDS_SLOT for slug in self.live)
+
+    def free_hosts(self, now: float) -> int | None:
+        """How many more hosts may be made now; None where nothing bounds them."""
+        if not self.knobs.max_hosts:
+            return None
+        late = sum(self._may_come(one, now) for one in self.hosts.late)
+        return max(self.knobs.max_hosts - len(self.hosts.held) - late, 0)
+
+    def _may_come(self, one: Held, now: float) -> bool:
+        """A host whose step never answered counts for as long as a step may take twice more, and then no longer."""
+        return self.counted_s(one.given_up_at, now) < 2 * deadline_s(self.knobs, one.maker)
 
     @property
     def repeated_error(self) -> FinalError | None:
@@ -139,6 +152,7 @@ class RunState:
             self.integration, self.last_at = self.integration.after(entry), max(self.last_at, entry.at)
             return ()
         parts = self._parts(entry)
+        self.hosts.apply(entry)
         if entry.step == "run" and entry.message == "resumed":
             self.away_s += max(entry.at - self.last_at, 0.0)
             self.integration = IntegrationState()
@@ -224,6 +238,16 @@ class RunState:
             self.strays.pop(slug, None)
         if before.agent != after.agent or phase not in HOLDS_SLOT:
             self.sights.pop(before.agent, None)
+
+
+def deadline_s(knobs: Knobs, step: Step) -> float:
+    """Within how many seconds a step answers."""
+    return {
+        "launch": knobs.launch_deadline_s,
+        "pull": knobs.pull_deadline_s,
+        "verify": knobs.verify_deadline_s,
+        "base": knobs.verify_deadline_s,
+    }.get(step, knobs.stop_deadline_s)
 
 
 def fold(spec: RunSpec, entries: Iterable[Entry]) -> RunState:

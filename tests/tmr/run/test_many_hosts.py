@@ -15,7 +15,7 @@ from tests.tmr.run.test_run import commit_of
 
 import mngr
 from mngr.hosts.faulty import FaultyProvider
-from mngr.model.host import HostSpec
+from mngr.model.host import HostSpec, HostState
 from mngr.process import wait_until
 from mngr_tmr.engine.journal import read_journal
 from mngr_tmr.engine.state import RunState
@@ -101,3 +101,38 @@ def test_a_step_asks_no_host_but_its_own(pipeline: Pipeline, hosts: FaultyProvid
         told = step(Entry(3.0, "pull", "intended", slug, 1))
     assert told == {"changed": True}
     assert not calls.exists(), "the steps asked a host that is not theirs"
+
+
+@pytest.mark.accept("E2")
+def test_hosts_are_bounded_and_end_when_their_work_is_home(pipeline: Pipeline, hosts: FaultyProvider) -> None:
+    """The provider refuses a third host, so that one too many would cost a task."""
+    names = [f"test_{letter}" for letter in "abc"]
+    plays: dict[str, list[Step]] = {name: commit_of(name) for name in names[:2]}
+    plays |= {name: [{"wait_message": True}, UNCHANGED] for name in names[2:]}
+    hosts.configure({"max_hosts": 2})
+    records = pipeline.run(plays, replace(ON_HOSTS, max_hosts=2, slots=3, verifiers=2))
+    assert [records[name].end for name in names] == ["result"] * 3, records
+    assert [one.after.verdict for one in records.values() if one.after] == ["passed"] * 3
+    assert list(hosts.hosts()) == [], "hosts were left"
+    for name in names:
+        brought = Path(records[name].folder)
+        for file in ("screen.txt", "conversation.jsonl", "outbox/result.json"):
+            assert (brought / file).read_text(), file
+    git = pipeline.world.git
+    for name in names[:2]:
+        assert git("log", "-1", "--format=%s", records[name].branch).strip() == f"Say {name}"
+
+
+@pytest.mark.accept("E2", "P5")
+def test_a_host_whose_work_could_not_be_pulled_is_stopped_with_its_files(
+    pipeline: Pipeline, hosts: FaultyProvider
+) -> None:
+    play: list[Step] = [
+        {"run": "echo half >new.txt; mv .git gone"},
+        {"write_outbox": "result.json", "text": "{}"},
+    ]
+    record = pipeline.run({"test_one": play}, replace(ON_HOSTS, max_hosts=2))["test_one"]
+    assert (record.end, record.stage) == ("failed", "pull"), record
+    (ref,) = hosts.hosts()
+    assert ref.state == HostState.STOPPED
+    assert list(Path(pipeline.world.host_dir, "providers/faulty", ref.name).rglob("new.txt"))
