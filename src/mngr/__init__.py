@@ -81,6 +81,7 @@ if TYPE_CHECKING:
     from mngr.model.message import Turn as Turn
     from mngr.process import CommandFailedError as CommandFailedError
     from mngr.process import Completed as Completed
+    from mngr.process import descriptor_limit as descriptor_limit
     from mngr.process import run_program as run_program
 
 _HOMES = {
@@ -124,7 +125,7 @@ _HOMES = {
     "model.event": "Event",
     "model.finding": "Finding",
     "model.message": "Receipt Turn",
-    "process": "CommandFailedError Completed run_program",
+    "process": "CommandFailedError Completed descriptor_limit run_program",
 }
 _HOME = {name: f"mngr.{module}" for module, names in _HOMES.items() for name in names.split()}
 

@@ -16,7 +16,8 @@ from mngr.store.paths import AgentPaths, HostPaths
 from mngr_tmr.engine.journal import Journal, read_journal
 from mngr_tmr.engine.loop import Loop
 from mngr_tmr.engine.simulated import SimHands, SimWorld
-from mngr_tmr.engine.state import Phase, RunState
+from mngr_tmr.engine.state import RunState
+from mngr_tmr.engine.task_state import Phase
 from mngr_tmr.model.entry import Entry
 from mngr_tmr.run.look import LookAround, launched_as
 

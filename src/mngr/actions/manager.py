@@ -12,7 +12,7 @@ from mngr.agents.protocol import AgentType
 from mngr.config.layers import Config, load_config
 from mngr.errors import NotFoundError, UnreachableError, UsageError, did_you_mean
 from mngr.hosts.local import LocalProvider
-from mngr.hosts.protocol import Configurable, Host, Meets, Provider, Warns
+from mngr.hosts.protocol import Bounded, Configurable, Host, Meets, Pool, Provider, Warns
 from mngr.model.address import Address, parse_address
 from mngr.store.probe import Evidence
 from mngr.store.state import Phase
@@ -92,6 +92,15 @@ class Manager:
                     made.warn_by(self.warn)
                 self._providers[name] = made
             return self._providers[name]
+
+    def makes_hosts(self, provider: str) -> bool:
+        """Whether agents of this provider get a host of their own, which is made for them and ends with them."""
+        return provider not in ("", "local") and not isinstance(self.provider(provider), Pool)
+
+    def host_limit(self, provider: str) -> int:
+        """How many hosts of it may be live at once, as far as the provider says; 0 where it does not."""
+        found = self.provider(provider or "local")
+        return found.max_hosts if isinstance(found, Bounded) else 0
 
     def open_host(self, name: str, provider: str = "") -> Host:
         """The host of that name; every provider is asked when none is named."""

@@ -6,6 +6,7 @@ makes the same ones. Not a wall: a host is a directory here, and its programs ar
 
 import os
 import signal
+import threading
 from collections.abc import Mapping
 from random import Random
 from typing import Any
@@ -13,7 +14,15 @@ from typing import Any
 import msgspec
 
 from mngr import process
-from mngr.errors import MngrError, NotFoundError, RefusedError, UnreachableError, UsageError, did_you_mean
+from mngr.errors import (
+    CapacityError,
+    MngrError,
+    NotFoundError,
+    RefusedError,
+    UnreachableError,
+    UsageError,
+    did_you_mean,
+)
 from mngr.hosts.faulty_host import MARK, Faults, FaultyHost, get_state, put_state
 from mngr.model.host import HostRef, HostSpec, HostState
 from mngr.model.ids import check_name, random_name
@@ -29,6 +38,7 @@ class FaultyProvider:
     def __init__(self, host_dir: str) -> None:
         self._dir = f"{host_dir}/providers/faulty"
         self._faults, self._listings, self._creations = Faults(), 0, 0
+        self._making = threading.Lock()
 
     def configure(self, settings: Mapping[str, Any]) -> None:
         try:
@@ -44,13 +54,25 @@ class FaultyProvider:
         if Random(f"{self._faults.seed} create {self._creations}").random() < self._faults.drop:
             raise UnreachableError(f'host "{name}" could not be made: no answer', hint="try again")
         os.makedirs(self._dir, mode=0o700, exist_ok=True)
+        with self._making:
+            self._check_room(name)
+            self._make_folder(name)
+        return self._host(name)
+
+    def _check_room(self, name: str) -> None:
+        most = self._faults.max_hosts
+        if most and sum(ref.state == HostState.RUNNING for ref in self._refs()) >= most:
+            raise CapacityError(
+                f'host "{name}" could not be made: no more than {most} may run', hint="try again later"
+            )
+
+    def _make_folder(self, name: str) -> None:
         try:
             os.mkdir(self._path(name), 0o700)
         except FileExistsError:
             raise RefusedError(f'there is a host "{name}" already', hint="choose another name") from None
         os.mkdir(f"{self._path(name)}/dir", 0o700)
         put_state(self._path(name), HostState.RUNNING)
-        return self._host(name)
 
     def open(self, name: str) -> FaultyHost:
         state = get_state(self._known(name))
@@ -63,6 +85,9 @@ class FaultyProvider:
         chance = Random(f"{self._faults.seed} listing {self._listings}")
         if chance.random() < self._faults.listing_drop:
             raise UnreachableError("the listing of faulty hosts got no answer", hint="try again")
+        return self._refs()
+
+    def _refs(self) -> list[HostRef]:
         return [HostRef(name, self.name, get_state(self._path(name))) for name in self._names()]
 
     def stop(self, name: str) -> None:

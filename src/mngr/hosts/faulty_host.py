@@ -10,7 +10,7 @@ from random import Random
 
 from msgspec import Struct
 
-from mngr.errors import UnreachableError
+from mngr.errors import TimedOutError, UnreachableError
 from mngr.hosts.files import read_by_run, write_by_run
 from mngr.hosts.local import LocalHost
 from mngr.model.host import HostState
@@ -39,6 +39,10 @@ class Faults(Struct, frozen=True, forbid_unknown_fields=True):
     """From this call on the disk is full."""
     lose_after: int = 0
     """From this call on the host is gone."""
+    max_hosts: int = 0
+    """So many hosts may run; more are refused for now."""
+    hang: str = ""
+    """Commands with this argument do nothing until their deadline."""
 
 
 class FaultyHost:
@@ -63,6 +67,9 @@ class FaultyHost:
         call = self._call()
         if call.is_lost_before:
             raise self._broken()
+        if self._faults.hang and self._faults.hang in argv:
+            time.sleep(timeout_s)
+            raise TimedOutError(f"{argv[0]} did not end within {timeout_s:g} s")
         done = self._here.run(
             (*call.prefix, *argv), stdin=stdin, timeout_s=timeout_s, env=self._marked(env), cwd=cwd
         )

@@ -132,6 +132,13 @@ class Pool(Protocol):
 
 
 @runtime_checkable
+class Bounded(Protocol):
+    """A provider that knows how many of its hosts may be live at once; 0 where nothing bounds them."""
+
+    max_hosts: int
+
+
+@runtime_checkable
 class Meets(Protocol):
     """A provider of machines that are there already: whether it could reach one of that name, met before or not."""
 

@@ -32,7 +32,7 @@ def command(context: click.Context, /, paths: tuple[str, ...], as_json: bool, **
     """
     place = find_place(context)
     said = settings(place.manager, flags)
-    knobs, _ = knobs_of(said)
+    knobs, _ = knobs_of(said, place.manager)
     env = environment(said, "env", knobs.env_names)
     findings = [*check_agents(place.repo, knobs, env, place.manager), *_tests(place, paths, said, env)]
     redactor = make_redactor(env, place.repo, "HEAD")

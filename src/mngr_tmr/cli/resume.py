@@ -5,12 +5,14 @@ from typing import Any
 import click
 import msgspec
 
+import mngr
 from mngr_tmr.cli.finish import progress_of, run_to_end
 from mngr_tmr.cli.places import find_place
 from mngr_tmr.cli.settings import changed_knobs, format_option, out_option, secrets_of, settings, with_knobs
 from mngr_tmr.model.run import Knobs
 from mngr_tmr.run.records import Records
 from mngr_tmr.run.redact import no_values_in_errors
+from mngr_tmr.run.slots import with_numbers
 
 
 @click.command("resume")
@@ -33,7 +35,7 @@ def command(context: click.Context, /, run: str, retry: bool, form: str, **flags
     place = find_place(context, flags.pop("out"))
     records = Records(place.run(run))
     said = {key: value for key, value in flags.items() if value not in (None, (), "")}
-    before, after = records.state.knobs, _after(records.state.knobs, said)
+    before, after = records.state.knobs, _after(records.state.knobs, said, place.manager)
     said = {**settings(place.manager, {}), **said}
     secrets = secrets_of(said, after)
     folder = records.folder.hiding(secrets.tests, secrets.integrator)
@@ -65,12 +67,15 @@ def _shown(value: Any) -> str:
     return str(value) or "none"
 
 
-def _after(before: Knobs, said: dict[str, Any]) -> Knobs:
-    """The knobs as they shall be; a snapshot of one provider is nothing to another."""
+def _after(before: Knobs, said: dict[str, Any], manager: mngr.Manager) -> Knobs:
+    """The knobs as they shall be; a snapshot of one provider is nothing to another, and neither are its numbers."""
     after = changed_knobs(before, said)
-    if after.provider != before.provider and "snapshot" not in said:
-        after = msgspec.structs.replace(after, snapshot="")
-    return after
+    if after.provider != before.provider:
+        names = [name for name in ("verifiers", "max_hosts") if name not in said]
+        after = msgspec.structs.replace(after, **dict.fromkeys(names, 0))
+        after = after if "snapshot" in said else msgspec.structs.replace(after, snapshot="")
+    is_bound = after.max_hosts or after.provider != before.provider
+    return with_numbers(after, manager)[0] if is_bound else after
 
 
 def _changed(before: Knobs, after: Knobs) -> dict[str, Any]:

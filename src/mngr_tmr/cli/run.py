@@ -98,7 +98,7 @@ def make_spec(place: Place, paths: tuple[str, ...], said: dict[str, Any]) -> tup
 
 def _draft(place: Place, paths: tuple[str, ...], said: dict[str, Any]) -> tuple[RunSpec, str]:
     """The run before its tests are known, and in words where its number of slots comes from."""
-    knobs, why = knobs_of(said)
+    knobs, why = knobs_of(said, place.manager)
     base, folder = _commit(place.repo, str(said.get("base", "HEAD"))), _folder(place)
     wanted = Wanted(place.repo, base, folder, is_local=knobs.provider in ("", "local"))
     lender = find_lender(wanted, said, place.manager.env)

@@ -11,7 +11,7 @@ import msgspec
 import mngr
 from mngr_tmr.model.run import Knobs
 from mngr_tmr.run.reduce import Secrets
-from mngr_tmr.run.slots import default_slots, default_verifiers
+from mngr_tmr.run.slots import with_numbers
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -88,6 +88,12 @@ _OPTIONS = (
     click.option(
         "--slots", type=click.IntRange(1), help="How many at once (default: from cores and memory)."
     ),
+    click.option(
+        "--max-hosts",
+        type=click.IntRange(2),
+        help="How many hosts may be live at once, where the provider makes them: agents, verification and integration "
+        "(default: the provider's, else half as many again as slots).",
+    ),
     click.option("--timeout", metavar="TIME", help="How long an agent may work (default: 1h)."),
     *_ENVIRONMENT,
     click.option(
@@ -142,14 +148,9 @@ def settings(manager: mngr.Manager, flags: Mapping[str, Any]) -> dict[str, Any]:
     return {**section, **said}
 
 
-def knobs_of(said: Mapping[str, Any]) -> tuple[Knobs, str]:
-    """The knobs of a new run, and in words where its number of slots comes from."""
-    knobs = changed_knobs(Knobs(), said)
-    why = f"{knobs.slots} slots, as asked"
-    if not knobs.slots:
-        slots, why = default_slots(knobs.provider)
-        knobs = msgspec.structs.replace(knobs, slots=slots)
-    return msgspec.structs.replace(knobs, verifiers=knobs.verifiers or default_verifiers()), why
+def knobs_of(said: Mapping[str, Any], manager: mngr.Manager) -> tuple[Knobs, str]:
+    """The knobs of a new run, and in words where its numbers of slots and hosts come from."""
+    return with_numbers(changed_knobs(Knobs(), said), manager)
 
 
 def changed_knobs(knobs: Knobs, said: Mapping[str, Any]) -> Knobs:

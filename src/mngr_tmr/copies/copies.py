@@ -6,9 +6,14 @@ from contextlib import ExitStack
 
 import mngr
 from mngr_tmr.copies.copy import Copy, open_copy
-from mngr_tmr.model.run import RunSpec
+from mngr_tmr.model.run import Knobs, RunSpec
 
 _MOST = 4
+
+
+def most_copies(knobs: Knobs) -> int:
+    """How many copies are open at the same time: where hosts are bounded, one less than those, for an agent beside."""
+    return max(1, min(_MOST, knobs.max_hosts - 1)) if knobs.max_hosts else _MOST
 
 
 class Copies:
@@ -24,9 +29,10 @@ class Copies:
     def at(self, commit: str) -> Copy:
         """The copy of this commit."""
         with self._lock:
-            self._open[commit] = self._open.pop(commit) if commit in self._open else self._make(commit)
-            while len(self._open) > _MOST:
+            known = self._open.pop(commit, None)
+            while known is None and len(self._open) >= most_copies(self._run.knobs):
                 self._close(next(iter(self._open)))
+            self._open[commit] = known or self._make(commit)
             return self._open[commit][0]
 
     def __enter__(self) -> "Copies":

@@ -3,13 +3,17 @@
 An entry "intended" is acted on after it is on the disk; "done" and "failed" of watch are conclusions drawn here.
 """
 
+import sys
 from collections.abc import Iterator
 from itertools import islice
 
+import msgspec
+
+from mngr_tmr.engine.hosts import MOST_TRIES
 from mngr_tmr.engine.sight import Sight
-from mngr_tmr.engine.state import LAUNCHING_STOPPED, Phase, RunState, TaskState
-from mngr_tmr.model.entry import Entry, Step
-from mngr_tmr.model.run import Knobs
+from mngr_tmr.engine.state import LAUNCHING_STOPPED, RunState, deadline_s
+from mngr_tmr.engine.task_state import Phase, TaskState
+from mngr_tmr.model.entry import Entry, Step, StopAsked
 
 # On a machine so busy that looks are far apart, an agent may work in between and show nothing new in two of them.
 _UNCHANGED_LOOKS = 3
@@ -19,22 +23,28 @@ _TOGETHER, _MOST_TOGETHER = 4, 8
 
 
 def decide(run: RunState, now: float) -> list[Entry]:
-    """Everything that is due now; calling it again after applying the answer gives what follows from that."""
-    first = [*_overdue(run, now), *_stop_launching(run, now)]
-    return first or [
-        *_run_steps(run, now),
-        *_live_steps(run, now),
-        *_verify_steps(run, now),
-        *_launches(run, now),
-    ]
+    """Everything that is due now; calling it again after applying the answer gives what follows from that.
+
+    What needs a host gets one while there is room: the base first, then verifications, which end tasks, then agents.
+    """
+    first = [*_overdue(run, now), *_stop_launching(run, now), *_without_hosts(run, now)]
+    if first:
+        return first
+    room = run.free_hosts(now)
+    free = sys.maxsize if room is None else room
+    base = list(islice(_base(run, now), free))
+    verifications = list(islice(_verify_steps(run, now), free - len(base)))
+    launches = islice(_launches(run, now), free - len(base) - len(verifications))
+    return [*base, *_stops(run, now), *_live_steps(run, now), *verifications, *launches]
 
 
 def _overdue(run: RunState, now: float) -> Iterator[Entry]:
     """Steps that never answered: each becomes a failure of its own, and nothing else waits for it."""
     for (step, slug), intention in run.in_flight.items():
-        deadline_s = _deadline_s(run.knobs, step) * (1 + len(intention.data.get("also", ())))
-        if run.counted_s(intention.at, now) >= deadline_s:
-            yield Entry(now, step, "failed", slug, intention.attempt, f"no answer within {deadline_s:g} s")
+        limit_s = deadline_s(run.knobs, step) * (1 + len(intention.data.get("also", ())))
+        if run.counted_s(intention.at, now) >= limit_s:
+            message = f"no answer within {limit_s:g} s"
+            yield Entry(now, step, "failed", slug, intention.attempt, message, {"overdue": True})
 
 
 def _stop_launching(run: RunState, now: float) -> Iterator[Entry]:
@@ -45,21 +55,42 @@ def _stop_launching(run: RunState, now: float) -> Iterator[Entry]:
         yield Entry(now, "run", "noted", message=LAUNCHING_STOPPED, data={"reason": reason})
 
 
-def _deadline_s(knobs: Knobs, step: Step) -> float:
-    return {
-        "launch": knobs.launch_deadline_s,
-        "pull": knobs.pull_deadline_s,
-        "verify": knobs.verify_deadline_s,
-        "base": knobs.verify_deadline_s,
-    }.get(step, knobs.stop_deadline_s)
+def _without_hosts(run: RunState, now: float) -> Iterator[Entry]:
+    """Where hosts that could not be ended take all the room and nothing else goes on, the rest is not waited for."""
+    held = run.hosts.held.values()
+    is_stuck = run.free_hosts(now) == 0 and all(one.tries >= MOST_TRIES for one in held)
+    if not is_stuck or run.live or run.in_flight or run.hosts.late:
+        return
+    reason = f"{len(held)} hosts could not be ended, and more than {run.knobs.max_hosts} are not allowed"
+    if run.may_launch and run.queue:
+        yield Entry(now, "run", "noted", message=LAUNCHING_STOPPED, data={"reason": reason})
+    for slug in run.to_verify:
+        yield Entry(now, "verify", "failed", slug, run.tasks[slug].attempt, reason)
 
 
-def _run_steps(run: RunState, now: float) -> Iterator[Entry]:
+def _base(run: RunState, now: float) -> Iterator[Entry]:
     if run.base == "unknown" and ("base", "") not in run.in_flight and run.may_launch:
         yield Entry(now, "base", "intended")
+
+
+def _stops(run: RunState, now: float) -> Iterator[Entry]:
+    """Agents that were launched after we had given up on them, and hosts that could not be ended before."""
     for slug in run.strays:
         if ("stop", slug) not in run.in_flight:
-            yield Entry(now, "stop", "intended", slug, run.tasks[slug].attempt)
+            yield _stop(run, slug, run.tasks[slug].attempt, now)
+    for one in run.hosts.held.values() if run.knobs.max_hosts else ():
+        is_due = 0 < one.tries < MOST_TRIES and now >= one.again_at
+        if is_due and one.task not in run.strays and ("stop", one.task) not in run.in_flight:
+            yield _stop(run, one.task, one.attempt, now)
+
+
+def _stop(run: RunState, slug: str, attempt: int, now: float) -> Entry:
+    """Stops an agent. A host that was made for it ends with it, unless its work is there alone: then it is stopped."""
+    data = {}
+    if run.knobs.max_hosts:
+        asked = StopAsked("end" if (slug, attempt) in run.hosts.pulled else "stop")
+        data = msgspec.to_builtins(asked)
+    return Entry(now, "stop", "intended", slug, attempt, data=data)
 
 
 def _launches(run: RunState, now: float) -> Iterator[Entry]:
@@ -171,7 +202,7 @@ def _stopping(run: RunState, state: TaskState, now: float) -> Entry | None:
     if run.knobs.keep:
         return Entry(now, "stop", "done", state.slug, state.attempt, "kept, as asked")
     if ("stop", state.slug) not in run.in_flight:
-        return Entry(now, "stop", "intended", state.slug, state.attempt)
+        return _stop(run, state.slug, state.attempt, now)
     return None
 
 

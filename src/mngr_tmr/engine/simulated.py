@@ -6,7 +6,7 @@ the journal. Used by the tests and by `bench/`; a failing seed replays.
 
 import heapq
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -70,6 +70,8 @@ class SimAgent(Struct):
 class SimWorld:
     """What is true whether or not anyone looks: agents, and what was done to them.
 
+    `hosts` are those that are live: an agent has one of its name, and so has every copy. `stopped_hosts` have work that
+    was not pulled.
     Commits of all agents have one of so many `trees`. `now` is true time. The machine's clock differs from it by
     `clock_error_s`, which a test may change at any time.
     """
@@ -95,6 +97,11 @@ class SimWorld:
         self.nudges: dict[str, int] = {}
         self.busy_s = 0.0
         self.most_alive = 0
+        self.hosts: set[str] = set()
+        self.stopped_hosts: set[str] = set()
+        self.most_hosts = self.steps = 0
+        self.stop_tries: dict[str, int] = {}
+        self.brought: set[tuple[str, int]] = set()
 
     def fault(self, task: str, attempt: int) -> Fault:
         chance = random.Random(f"{self.seed} {task} {attempt}")
@@ -114,6 +121,23 @@ class SimWorld:
         work_s = random.Random(f"{self.seed} work {task} {attempt}").uniform(*self._work_s)
         self.agents[name] = SimAgent(name, self.now, work_s, self.fault(task, attempt))
         self.most_alive = max(self.most_alive, len(self.alive()))
+
+    def open_host(self, name: str) -> None:
+        """A host that a step makes; it is there from the beginning of the step."""
+        self.hosts.add(name)
+        self.most_hosts = max(self.most_hosts, len(self.hosts))
+
+    def close_host(self, name: str) -> None:
+        self.hosts.discard(name)
+
+    def remove_leftovers(self, known: Container[str]) -> None:
+        """What a new life does first: copies, unfinished hosts and those of agents that are not `known` are ended."""
+        for name in sorted(self.hosts):
+            if name in self.agents and name not in known:
+                self.agents[name].is_stopped = True
+                self.stopped_hosts.add(name)
+            if name not in self.agents or name not in known:
+                self.close_host(name)
 
     def alive(self) -> list[SimAgent]:
         return [agent for agent in self.agents.values() if not agent.is_stopped and agent.seen(self.now)]
@@ -156,12 +180,26 @@ class SimHands:
     def begin(self, intention: Entry) -> None:
         step, fault = intention.step, self._world.fault(intention.task, intention.attempt)
         shared = intention.data.get("also", {})
+        host = self._host_of(intention)
+        if host:
+            self._world.open_host(host)
         if fault == f"{step}_hangs" or any(self._hangs(step, task, shared[task]) for task in shared):
             if step == "launch":
-                self._at(self._world.now + 20 * _MINUTE, lambda: self._carry_out(intention, ""))
+                self._at(self._world.now + 20 * _MINUTE, lambda: self._carry_out(intention, "", host))
+            elif host:
+                self._at(
+                    self._world.now + 40 * _MINUTE * (1 + len(shared)), lambda: self._world.close_host(host)
+                )
             return
         delay_s = self._chance.uniform(0.05, 2.0)
-        self._at(self._world.now + delay_s, lambda: self._carry_out(intention, fault))
+        self._at(self._world.now + delay_s, lambda: self._carry_out(intention, fault, host))
+
+    def _host_of(self, intention: Entry) -> str:
+        """The host that a step makes: the agent's, or one of its own for a copy."""
+        if intention.step == "launch":
+            return agent_of(self._world.run, intention.task, intention.attempt)
+        self._world.steps += 1
+        return f"copy-{self._world.steps}" if intention.step in ("verify", "base") else ""
 
     def _hangs(self, step: str, task: str, attempt: int) -> bool:
         return self._world.fault(task, attempt) == f"{step}_hangs"
@@ -200,15 +238,28 @@ class SimHands:
             self.now(), lambda agent: random.Random(f"{self._world.seed} {agent}").random() < 0.5
         )
 
-    def _carry_out(self, intention: Entry, fault: Fault) -> Entry:
+    def _carry_out(self, intention: Entry, fault: Fault, host: str) -> Entry:
         task, attempt = intention.task, intention.attempt
-        if fault == f"{intention.step}_fails":
+        if host and (intention.step != "launch" or fault == "launch_fails"):
+            self._world.close_host(host)
+        if fault == f"{intention.step}_fails" and not self._ends_at_last(intention):
             return Entry(self.now(), intention.step, "failed", task, attempt, "simulated fault")
+        data: Mapping[str, object] | None
         if intention.step == "verify":
             data = self._verify({task: attempt, **intention.data.get("also", {})})
+        elif intention.step == "stop":
+            data = self._stop(task, attempt, intention.data.get("host", ""))
         else:
             data = getattr(self, f"_{intention.step}")(task, attempt)
-        return Entry(self.now(), intention.step, "done", task, attempt, data=data or {})
+        return Entry(self.now(), intention.step, "done", task, attempt, data=dict(data or {}))
+
+    def _ends_at_last(self, intention: Entry) -> bool:
+        """Whether a host that could not be ended twice can be ended now."""
+        agent = agent_of(self._world.run, intention.task, intention.attempt)
+        if intention.step != "stop" or "host" not in intention.data:
+            return False
+        self._world.stop_tries[agent] = self._world.stop_tries.get(agent, 0) + 1
+        return self._world.stop_tries[agent] > 2
 
     def _base(self, _task: str, _attempt: int) -> None:
         pass
@@ -225,15 +276,22 @@ class SimHands:
         agent = self._world.agents[agent_of(self._world.run, task, attempt)]
         sight = agent.seen(self._world.now)
         has_result = sight is not None and sight.has_result
+        self._world.brought.add((task, attempt))
         if has_result:
             self._world.pulled[task, attempt] = self._world.pulled.get((task, attempt), 0) + 1
         return {"verify": has_result, "tree": self._world.tree(task, attempt)}
 
-    def _stop(self, task: str, attempt: int) -> None:
+    def _stop(self, task: str, attempt: int, host: str) -> dict[str, str]:
         agent = self._world.agents[agent_of(self._world.run, task, attempt)]
         if not agent.is_stopped:
             self._world.busy_s += self._world.now - agent.started
         agent.is_stopped = True
+        if host == "end":
+            assert (task, attempt) in self._world.brought, "a host ended before its work was pulled"
+        elif host:
+            self._world.stopped_hosts.add(agent.name)
+        self._world.close_host(agent.name)
+        return {"host": host} if host else {}
 
     def _verify(self, tasks: dict[str, int]) -> dict[str, dict[str, str]]:
         """All tasks of one copy; now and then one beside the first has no verdict there, and is tried alone later."""

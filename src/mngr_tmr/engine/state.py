@@ -1,77 +1,21 @@
 """The state of a run, folded from its journal one entry at a time."""
 
 from collections.abc import Iterable
-from enum import StrEnum
 
 from msgspec import Struct, convert, to_builtins
 from msgspec.structs import replace
 
+from mngr_tmr.engine.hosts import Held, HostsState
 from mngr_tmr.engine.integration import IntegrationState
 from mngr_tmr.engine.sight import Look, Sight, follow
+from mngr_tmr.engine.task_state import HOLDS_SLOT, Phase, TaskState, task_after
 from mngr_tmr.model.entry import Entry, Step
 from mngr_tmr.model.run import Knobs, RunSpec
 from mngr_tmr.model.task import agent_of
 
-
-class Phase(StrEnum):
-    """Where a task is. An agent of ours may be alive in all but the first and the last two."""
-
-    QUEUED = "queued"
-    LAUNCHING = "launching"
-    WORKING = "working"
-    ENDING = "ending"
-    PULLING = "pulling"
-    STOPPING = "stopping"
-    TO_VERIFY = "to_verify"
-    VERIFYING = "verifying"
-    ENDED = "ended"
-
-
-HOLDS_SLOT = frozenset((Phase.LAUNCHING, Phase.WORKING, Phase.ENDING, Phase.PULLING, Phase.STOPPING))
-
-
 LAUNCHING_STOPPED = "launching stopped"
 # So many equal errors of the model that no retry changes end the launching.
 _SAME_ERRORS = 3
-
-
-class TaskState(Struct, frozen=True):
-    """One task. `stage` and `message` are set when a step of ours failed; pulling goes on, to save what there is.
-
-    `silent_since` is set while its busy agent shows no sign of life. While its agent waits for a person, `asks` says
-    for what ("permission" or "input") and `question` is its question. `tree` is that of the commit to verify; a task
-    that is verified `alone` shares no working copy with others.
-    """
-
-    slug: str
-    agent: str
-    attempt: int = 1
-    phase: Phase = Phase.QUEUED
-    since: float = 0.0
-    launched_at: float = 0.0
-    nudged_at: float | None = None
-    nudge_failed: bool = False
-    stage: str = ""
-    message: str = ""
-    needs_verdict: bool = False
-    was_interrupted: bool = False
-    is_stray: bool = False
-    asks: str = ""
-    question: str = ""
-    asked_at: float = 0.0
-    silent_since: float = 0.0
-    tree: str = ""
-    alone: bool = False
-    notes: tuple[str, ...] = ()
-
-    @property
-    def has_failed(self) -> bool:
-        return bool(self.stage)
-
-    @property
-    def phase_since(self) -> float:
-        """Since when it has been at what it is at, which may be waiting for a person, or nothing."""
-        return self.asked_at if self.asks else self.silent_since or self.since
 
 
 class Pause(Struct, frozen=True):
@@ -111,6 +55,7 @@ class RunState:
         self.strays: dict[str, None] = {}
         self.sights: dict[str, Sight] = {}
         self.in_flight: dict[tuple[Step, str], Entry] = {}
+        self.hosts = HostsState()
         self.base: str = "unknown"
         self.integration = IntegrationState()
         self.away_s = 0.0
@@ -142,6 +87,17 @@ class RunState:
     @property
     def used_slots(self) -> int:
         return sum(self.tasks[slug].phase in HOLDS_SLOT for slug in self.live)
+
+    def free_hosts(self, now: float) -> int | None:
+        """How many more hosts may be made now; None where nothing bounds them."""
+        if not self.knobs.max_hosts:
+            return None
+        late = sum(self._may_come(one, now) for one in self.hosts.late)
+        return max(self.knobs.max_hosts - len(self.hosts.held) - late, 0)
+
+    def _may_come(self, one: Held, now: float) -> bool:
+        """A host whose step never answered counts for as long as a step may take twice more, and then no longer."""
+        return self.counted_s(one.given_up_at, now) < 2 * deadline_s(self.knobs, one.maker)
 
     @property
     def repeated_error(self) -> FinalError | None:
@@ -196,6 +152,7 @@ class RunState:
             self.integration, self.last_at = self.integration.after(entry), max(self.last_at, entry.at)
             return ()
         parts = self._parts(entry)
+        self.hosts.apply(entry)
         if entry.step == "run" and entry.message == "resumed":
             self.away_s += max(entry.at - self.last_at, 0.0)
             self.integration = IntegrationState()
@@ -213,7 +170,7 @@ class RunState:
             self.final_errors[str(kind)] = FinalError(before_it.count + 1, entry.message)
         for part in parts:
             before = self.tasks[part.task]
-            self._place(before, _task_after(before, part))
+            self._place(before, task_after(before, part))
         if not entry.task:
             self._apply_run(entry)
         return tuple(part.task for part in parts)
@@ -283,6 +240,16 @@ class RunState:
             self.sights.pop(before.agent, None)
 
 
+def deadline_s(knobs: Knobs, step: Step) -> float:
+    """Within how many seconds a step answers."""
+    return {
+        "launch": knobs.launch_deadline_s,
+        "pull": knobs.pull_deadline_s,
+        "verify": knobs.verify_deadline_s,
+        "base": knobs.verify_deadline_s,
+    }.get(step, knobs.stop_deadline_s)
+
+
 def fold(spec: RunSpec, entries: Iterable[Entry]) -> RunState:
     """The state after all of these entries."""
     state = RunState(spec)
@@ -296,109 +263,9 @@ def _in_order(spec: RunSpec) -> list[str]:
     return [task.slug for task in sorted(spec.tasks, key=lambda task: -task.expected_s)]
 
 
-def _task_after(state: TaskState, entry: Entry) -> TaskState:
-    if entry.attempt != state.attempt:
-        return state
-    if entry.kind == "noted":
-        return _observed(state, entry) if entry.step == "watch" and entry.data else _noted(state, entry)
-    return _AFTER[entry.step](state, entry)
-
-
-def _observed(state: TaskState, entry: Entry) -> TaskState:
-    if "silent_since" in entry.data:
-        return replace(state, silent_since=float(entry.data["silent_since"]))
-    return replace(state, asks=str(entry.data["asks"]), question=entry.message, asked_at=entry.at)
-
-
-def _noted(state: TaskState, entry: Entry) -> TaskState:
-    return replace(state, notes=(*state.notes, entry.message))
-
-
-def _after_launch(state: TaskState, entry: Entry) -> TaskState:
-    if state.phase == Phase.ENDED:
-        # It came after we had given up on it: what it started must not run on.
-        return replace(state, is_stray=entry.kind == "done")
-    if entry.kind == "intended":
-        return replace(state, phase=Phase.LAUNCHING, since=entry.at)
-    if entry.kind == "done":
-        return replace(state, phase=Phase.WORKING, since=entry.at, launched_at=entry.at)
-    return _ended(_failed(state, entry), entry)
-
-
-def _after_watch(state: TaskState, entry: Entry) -> TaskState:
-    if state.phase != Phase.WORKING:
-        return state
-    if entry.kind == "failed":
-        interrupted = bool(entry.data.get("interrupted"))
-        state = replace(_failed(state, entry), was_interrupted=interrupted)
-    return replace(state, phase=Phase.ENDING, since=entry.at, asks="", question="", silent_since=0.0)
-
-
-def _after_nudge(state: TaskState, entry: Entry) -> TaskState:
-    if entry.kind == "intended":
-        return replace(state, nudged_at=entry.at)
-    note = f"nudge: {entry.message}" if entry.message else "nudged"
-    return replace(state, nudge_failed=entry.kind == "failed", notes=(*state.notes, note))
-
-
-def _after_pull(state: TaskState, entry: Entry) -> TaskState:
-    if state.phase not in (Phase.ENDING, Phase.PULLING):
-        return state
-    if entry.kind == "intended":
-        return replace(state, phase=Phase.PULLING, since=entry.at)
-    if entry.kind == "failed":
-        state = _failed(state, entry)
-    needs_verdict = entry.kind == "done" and bool(entry.data.get("verify")) and not state.has_failed
-    tree = str(entry.data.get("tree", ""))
-    return replace(state, phase=Phase.STOPPING, since=entry.at, needs_verdict=needs_verdict, tree=tree)
-
-
-def _after_stop(state: TaskState, entry: Entry) -> TaskState:
-    if entry.kind == "intended":
-        return state
-    if entry.kind == "failed":
-        state = _noted(state, replace(entry, message=f"stop failed: {entry.message}"))
-    if state.phase != Phase.STOPPING:
-        return replace(state, is_stray=False)
-    if state.needs_verdict:
-        return replace(state, phase=Phase.TO_VERIFY, since=entry.at)
-    return _ended(state, entry)
-
-
 def _own_part(entry: Entry, part: Entry) -> Entry:
     """What the outcome of a shared verification says of one task; one without a verdict is verified again, alone."""
     verdicts = entry.data.get("verdicts", {})
     if entry.kind == "done" and part.task in verdicts:
         return replace(part, data={"verdict": verdicts[part.task]})
     return replace(part, kind="failed", data={"again": True})
-
-
-def _after_verify(state: TaskState, entry: Entry) -> TaskState:
-    if state.phase not in (Phase.TO_VERIFY, Phase.VERIFYING):
-        return state
-    if entry.kind == "intended":
-        return replace(state, phase=Phase.VERIFYING, since=entry.at)
-    if entry.data.get("again"):
-        return replace(state, phase=Phase.TO_VERIFY, since=entry.at, alone=True)
-    return _ended(_failed(state, entry) if entry.kind == "failed" else state, entry)
-
-
-def _failed(state: TaskState, entry: Entry) -> TaskState:
-    """The first failure is the one to tell; what fails after it is a note."""
-    if state.has_failed:
-        return replace(state, notes=(*state.notes, f"{entry.step} failed: {entry.message}"))
-    return replace(state, stage=entry.step, message=entry.message)
-
-
-def _ended(state: TaskState, entry: Entry) -> TaskState:
-    return replace(state, phase=Phase.ENDED, since=entry.at)
-
-
-_AFTER = {
-    "launch": _after_launch,
-    "watch": _after_watch,
-    "nudge": _after_nudge,
-    "pull": _after_pull,
-    "stop": _after_stop,
-    "verify": _after_verify,
-}

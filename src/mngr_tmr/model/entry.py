@@ -18,3 +18,9 @@ class Entry(Struct, frozen=True, omit_defaults=True):
     attempt: int = 0
     message: str = ""
     data: dict[str, Any] = {}
+
+
+class StopAsked(Struct, frozen=True):
+    """The data of an intended stop, where its agent has a host of its own: end the host, or stop it with its files."""
+
+    host: Literal["end", "stop"]

@@ -19,6 +19,7 @@ class Knobs(Struct, frozen=True):
     snapshot: str = ""
     lease: str = "1h"
     slots: int = 0
+    max_hosts: int = 0
     launchers: int = 8
     verifiers: int = 0
     timeout_s: float = 3600.0

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from mngr_tmr.engine.integration import IntegrationState
-from mngr_tmr.engine.state import Phase
+from mngr_tmr.engine.task_state import Phase
 from mngr_tmr.model.integration import Integration
 from mngr_tmr.model.measured import headline
 from mngr_tmr.model.record import StageSpan, TaskRecord

@@ -10,7 +10,8 @@ import msgspec
 from msgspec.structs import replace
 
 import mngr
-from mngr_tmr.engine.state import Phase, RunState
+from mngr_tmr.engine.state import RunState
+from mngr_tmr.engine.task_state import Phase
 from mngr_tmr.integrate.text import one_line
 from mngr_tmr.model.entry import Entry
 from mngr_tmr.model.integration import Integration

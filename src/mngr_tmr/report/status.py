@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from mngr_tmr.engine.state import Phase
+from mngr_tmr.engine.task_state import Phase
 from mngr_tmr.integrate.text import one_line
 from mngr_tmr.report.causes import Cause, count_failures
 from mngr_tmr.report.contents import Contents, State

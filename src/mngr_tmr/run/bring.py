@@ -8,6 +8,7 @@ from mngr_tmr.run.writer import RunWriter
 
 OUTBOX = "outbox"
 _CONVERSATION, _RECORDING, _USAGE = "conversation.jsonl", "recording.cast", "usage.json"
+_SCREEN = "screen.txt"
 _MOST = 256 << 20
 _TOLD = 20
 _EMPTY = "its outbox is empty"
@@ -49,7 +50,9 @@ def _told(notes: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _records(agent: mngr.Row | str, attempt: str, writer: RunWriter, manager: mngr.Manager) -> None:
-    """Conversation, recording and cost, where the agent has them: none is worth losing a result for."""
+    """Screen, conversation, recording and cost, where the agent has them: none is worth losing a result for."""
+    with suppress(mngr.MngrError):
+        writer.write(os.path.join(attempt, _SCREEN), mngr.capture(agent, manager=manager).encode())
     with suppress(mngr.MngrError):
         writer.write_json(os.path.join(attempt, _USAGE), mngr.usage(agent, manager=manager).total)
     with suppress(mngr.MngrError):

@@ -9,7 +9,8 @@ from functools import partial
 import mngr
 from mngr_tmr.copies.copy import destroy_copies, remove_garbage_of_copies
 from mngr_tmr.copies.hosts import destroy_unfinished
-from mngr_tmr.engine.state import Phase, RunState
+from mngr_tmr.engine.state import RunState
+from mngr_tmr.engine.task_state import Phase
 from mngr_tmr.model.run import RunSpec
 from mngr_tmr.run.hands import error_text
 from mngr_tmr.run.look import RUN, find_known, list_safely

@@ -18,6 +18,7 @@ Rang = Callable[[], bool]
 _TICK_S = 0.1
 # Also when everything rings, looking takes at most a third of the time.
 _REST_S, _REST_SHARE, _STORM_S = 0.25, 2, 30.0
+_NO_BELL = "waiting for the next look failed, and looks go on"
 
 
 class RealHands:
@@ -36,6 +37,7 @@ class RealHands:
         self._clock = clock or RunClock()
         self._news: queue.SimpleQueue[Entry | Look] = queue.SimpleQueue()
         self._over = threading.Event()
+        self._problems: dict[str, str] = {}
         self._threads: dict[tuple[str, str], threading.Thread] = {}
         threading.Thread(target=self._watch, name="tmr-watch", daemon=True).start()
 
@@ -79,22 +81,26 @@ class RealHands:
             self._news.put(Entry(self.now(), step, "done", task, attempt, data=data))
 
     def _watch(self) -> None:
-        """Looks again and again, whatever a look raises; a problem is told when it is a new one."""
-        problem = ""
+        """Looks again and again, whatever a look or the wait for the next one raises; what it raised is noted."""
         while not self._over.is_set():
             started = time.monotonic()
-            look = self._try_look(self.now())
-            if look.problem and look.problem != problem:
-                words = f"looking at the agents failed: {look.problem}"
-                self._news.put(Entry(look.at, "run", "noted", message=words))
-            problem = look.problem
-            self._news.put(look)
-            took_s = time.monotonic() - started
-            self._over.wait(min(max(_REST_S, _REST_SHARE * took_s), _STORM_S))
             try:
+                look = self._try_look(self.now())
+                self._note("looking at the agents failed", look.problem)
+                self._news.put(look)
+                took_s = time.monotonic() - started
+                self._over.wait(min(max(_REST_S, _REST_SHARE * took_s), _STORM_S))
                 self._listen(until=started + self._poll_s)
-            except Exception:  # without its bell it looks as often as without a ring
+                self._note(_NO_BELL, "")
+            except Exception as error:
+                self._note(_NO_BELL, error_text(error))
                 self._over.wait(self._poll_s)
+
+    def _note(self, what: str, problem: str) -> None:
+        """Notes a problem of this kind in the journal, unless it is the one that was noted last."""
+        if problem and problem != self._problems.get(what):
+            self._news.put(Entry(self.now(), "run", "noted", message=f"{what}: {problem}"))
+        self._problems[what] = problem
 
     def _try_look(self, at: float) -> Look:
         """A look, or one that shows nothing: what cannot be seen is no evidence."""

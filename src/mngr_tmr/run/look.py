@@ -1,13 +1,13 @@
 """One look at all agents of a run: `list`, with the result file as the second signal."""
 
 import hashlib
-import time
 from collections.abc import Container, Iterable, Mapping
 
 import mngr
 from mngr_lib.safe_text import one_line
 from mngr_tmr.engine.sight import Look, Mood, Seen
 from mngr_tmr.run.hands import error_text
+from mngr_tmr.run.screens import Screens
 
 RUN, TASK, ATTEMPT = "tmr.run", "tmr.task", "tmr.attempt"
 
@@ -35,6 +35,7 @@ _REFUSALS = {
 class LookAround:
     """Lists the run's agents; a busy one's screen is read now and then, to tell work from a standstill.
 
+    No look waits for a screen: it shows what was read since the one before.
     `addresses` are those of the agents that were launched, by the names we gave them: names and labels in a row are
     the host's word, and a row whose record cannot be read has none.
     """
@@ -42,8 +43,7 @@ class LookAround:
     def __init__(self, addresses: Mapping[str, str], manager: mngr.Manager, *, screen_every_s: float) -> None:
         self._addresses = addresses
         self._manager, self._screen_every_s = manager, screen_every_s
-        self._screens: dict[str, tuple[float, str]] = {}
-        self._questions: dict[str, tuple[float, str]] = {}
+        self._screens, self._questions = Screens(manager), Screens(manager)
 
     def __call__(self, at: float) -> Look:
         names = {address: name for name, address in list(self._addresses.items())}
@@ -54,45 +54,31 @@ class LookAround:
 
     def _seen(self, agent: mngr.Agent) -> Seen:
         mood = _MOODS.get(agent.state, "unknown")
-        activity = self._activity(agent) if mood == "working" else ""
         asks = agent.waiting_reason if mood == "waiting" and agent.waiting_reason in _ASKS else None
-        question = self._question(agent) if asks else ""
+        question = self._question(agent) if asks else None
+        if not asks:
+            self._questions.forget(agent)
         error, kind = final_error(agent)
         return Seen(
             agent.name,
             mood,
             agent.result,
             how(agent),
-            activity,
-            asks=str(asks or ""),
-            question=question,
+            self._activity(agent) if mood == "working" else "",
+            asks="" if question is None else str(asks),
+            question=question or "",
             error=error,
             error_kind=kind,
         )
 
-    def _question(self, agent: mngr.Agent) -> str:
-        """What the screen of an agent that waits for a person says, looked at every few seconds."""
-        looked_at, known = self._questions.get(agent.id, (-_QUESTION_EVERY_S, ""))
-        if time.monotonic() - looked_at < _QUESTION_EVERY_S:
-            return known
-        try:
-            known = question_on(mngr.capture(agent, manager=self._manager))
-        except Exception:
-            return known
-        self._questions[agent.id] = (time.monotonic(), known)
-        return known
+    def _question(self, agent: mngr.Agent) -> str | None:
+        """What the screen of an agent that waits for a person says; None until it was read."""
+        screen = self._questions.last(agent, _QUESTION_EVERY_S)
+        return None if screen is None else question_on(screen)
 
     def _activity(self, agent: mngr.Agent) -> str:
-        looked_at, known = self._screens.get(agent.id, (0.0, ""))
-        if time.monotonic() - looked_at < self._screen_every_s:
-            return known
-        try:
-            screen = mngr.capture(agent, manager=self._manager)
-        except Exception:
-            return known
-        digest = hashlib.sha256(screen.encode(errors="replace")).hexdigest()[:16]
-        self._screens[agent.id] = (time.monotonic(), digest)
-        return digest
+        screen = self._screens.last(agent, self._screen_every_s)
+        return hashlib.sha256(screen.encode(errors="replace")).hexdigest()[:16] if screen else ""
 
 
 def question_on(screen: str) -> str:

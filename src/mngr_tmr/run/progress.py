@@ -8,7 +8,8 @@ from collections import Counter
 from typing import TextIO
 
 from mngr_lib.safe_text import one_line, raw
-from mngr_tmr.engine.state import HOLDS_SLOT, LAUNCHING_STOPPED, Phase, RunState, TaskState
+from mngr_tmr.engine.state import LAUNCHING_STOPPED, RunState
+from mngr_tmr.engine.task_state import HOLDS_SLOT, Phase, TaskState
 from mngr_tmr.model.entry import Entry
 from mngr_tmr.run.redact import NOTHING_TO_HIDE, Redactor
 

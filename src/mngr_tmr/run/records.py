@@ -9,7 +9,8 @@ from msgspec import MsgspecError, json
 
 import mngr
 from mngr_tmr.engine.journal import read_journal
-from mngr_tmr.engine.state import Phase, RunState, TaskState, fold
+from mngr_tmr.engine.state import RunState, fold
+from mngr_tmr.engine.task_state import Phase, TaskState
 from mngr_tmr.model.entry import Entry
 from mngr_tmr.model.record import Commit, End, Span, StageSpan, TaskRecord
 from mngr_tmr.model.result import Claim

@@ -15,6 +15,7 @@ from mngr_tmr.engine.journal import read_journal
 from mngr_tmr.engine.loop import Loop, Observe
 from mngr_tmr.engine.state import RunState, fold
 from mngr_tmr.model.entry import Entry
+from mngr_tmr.run.end_hosts import end_idle_hosts
 from mngr_tmr.run.ends import end_steps, remove_leftovers, start_hosts, stop_all
 from mngr_tmr.run.folder import RunFolder, read_spec
 from mngr_tmr.run.hands import RealHands
@@ -42,6 +43,7 @@ def run_tasks(  # noqa: PLR0913
     `resume` may hold changed `knobs` and the tasks to try `again`.
     An interrupt launches nothing more; a second one stops the agents; both leave a run that can be resumed.
     """
+    mngr.descriptor_limit()  # a look at many hosts has pipes to all of them open
     spec = read_spec(folder)
     folder = folder.hiding(env)
     folder.writer.prepare()
@@ -54,6 +56,7 @@ def run_tasks(  # noqa: PLR0913
         resumed = Entry(clock.now(), "run", "noted", message="resumed", data=dict(resume or {}))
         steps = Steps(state, folder, manager, env)
         notes = [*start_hosts(state, manager), *remove_leftovers(spec, manager, is_resumed=bool(entries))]
+        notes += end_idle_hosts(state, manager) if entries else []
         look = LookAround(
             state.addresses, manager, screen_every_s=spec.knobs.silence_s / _SCREENS_PER_SILENCE
         )
@@ -74,6 +77,7 @@ def run_tasks(  # noqa: PLR0913
         if integrates := integrate is not None and state.can_integrate:
             loop.record((Entry(clock.now(), "integrate", "intended"),))
         loop.note(*stop_all(state, manager), *remove_leftovers(spec, manager, is_resumed=bool(entries)))
+        loop.note(*end_idle_hosts(state, manager))
         if integrate is not None and integrates:
             run_stage(integrate, lambda entry: loop.record((entry,)), clock.now)
         return state

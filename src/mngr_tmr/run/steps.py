@@ -22,6 +22,7 @@ from mngr_tmr.model.verdict import Verified
 from mngr_tmr.prompts.render import nudge_text, render_prompt
 from mngr_tmr.publish.helper import helper_config, helper_setup
 from mngr_tmr.run.bring import OUTBOX, bring_files, only_folder
+from mngr_tmr.run.end_hosts import end_host
 from mngr_tmr.run.folder import RunFolder, read_json
 from mngr_tmr.run.look import ATTEMPT, RUN, TASK, find_known, is_complete, launched_as
 from mngr_tmr.run.redact import Redactor, no_values_in_errors
@@ -98,8 +99,16 @@ class Steps:
         return {"commit": pulled.commit, "tree": pulled.tree, "verify": wants_verdict}
 
     def stop(self, intention: Entry) -> dict[str, Any]:
-        (change,) = mngr.stop(self._target(intention), manager=self._manager)
-        return {"changed": change.changed}
+        """Stops the agent; with a host of its own, ends that host, or stops it where its work is nowhere else."""
+        target, host = self._target(intention), intention.data.get("host", "")
+        if not host:
+            (change,) = mngr.stop(target, manager=self._manager)
+            return {"changed": change.changed}
+        try:
+            end_host(target, self._manager, keeps_files=host == "stop")
+        except mngr.NotFoundError:
+            return {"changed": False, "host": "gone"}
+        return {"changed": True, "host": "stopped" if host == "stop" else "ended"}
 
     def verify(self, intention: Entry) -> dict[str, Any]:
         """Runs the test, and those of tasks whose commits have the same tree, in one copy; what is known is not run."""

@@ -8,7 +8,8 @@ from mngr_tmr.engine.decide import decide
 from mngr_tmr.engine.loop import Loop
 from mngr_tmr.engine.sight import Look, Mood, Seen
 from mngr_tmr.engine.simulated import SimHands, SimWorld
-from mngr_tmr.engine.state import Phase, RunState, fold
+from mngr_tmr.engine.state import RunState, fold
+from mngr_tmr.engine.task_state import Phase
 from mngr_tmr.model.entry import Entry
 from mngr_tmr.model.run import Knobs
 

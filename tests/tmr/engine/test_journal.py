@@ -14,7 +14,8 @@ from tests.tmr.engine.test_simulation import Disk, make_spec
 from mngr_tmr.engine.journal import Journal, JournalBusyError, JournalError, read_journal
 from mngr_tmr.engine.loop import Loop
 from mngr_tmr.engine.simulated import SimHands, SimWorld
-from mngr_tmr.engine.state import Phase, RunState
+from mngr_tmr.engine.state import RunState
+from mngr_tmr.engine.task_state import Phase
 from mngr_tmr.model.entry import Entry
 
 ENTRIES = tuple(Entry(float(at), "launch", "intended", f"task-{at}", 1, "wörds") for at in range(4))

@@ -9,10 +9,11 @@ from msgspec.structs import replace
 
 from mngr_tmr.engine.loop import Loop
 from mngr_tmr.engine.simulated import FAULTS, SimHands, SimWorld
-from mngr_tmr.engine.state import Phase, RunState, fold
+from mngr_tmr.engine.state import RunState, fold
+from mngr_tmr.engine.task_state import Phase
 from mngr_tmr.model.entry import Entry
 from mngr_tmr.model.run import Knobs, RunSpec
-from mngr_tmr.model.task import make_task
+from mngr_tmr.model.task import agent_of, make_task
 
 HOUR_S = 3600.0
 KNOBS = Knobs(slots=4, verifiers=2, timeout_s=600, idle_s=60, silence_s=300)
@@ -48,6 +49,7 @@ def run_on(spec: RunSpec, world: SimWorld, disk: Disk, **hands_options: Any) -> 
     """One life of an orchestrator: new, or taking up what an earlier one left; resumed when it stopped launching."""
     while True:
         state = fold(spec, disk.entries)
+        world.remove_leftovers({agent_of("r1", one.task, one.attempt) for one in state.hosts.held.values()})
         hands = SimHands(world, floor=state.last_at, **hands_options)
         loop = Loop(state, disk.append, hands)
         if disk.entries:
@@ -80,8 +82,21 @@ def check_end(spec: RunSpec, world: SimWorld, state: RunState) -> None:
             assert ended.has_failed, (task.slug, fault)
             assert ended.stage == STAGE[fault], (fault, ended)
             assert ended.message
+    if spec.knobs.max_hosts:
+        assert world.most_hosts <= spec.knobs.max_hosts
+        kept = {state.tasks[slug].agent for slug in state.tasks if _may_live(world, state, slug)}
+        left = {host for host in world.hosts if host not in kept}
+        hung = sum(world.fault(slug, 1) == "verify_hangs" for slug in state.tasks)
+        assert not left & set(world.agents), "a host outlived its task"
+        assert len(left) <= hung, "a copy outlived its verification"
+        unsaved = {agent.name for agent in world.agents.values() if agent.name not in _saved(world)}
+        assert unsaved <= world.stopped_hosts, "work that was not pulled went with its host"
     alive = {agent.name for agent in world.alive()}
     assert alive <= {state.tasks[slug].agent for slug in state.tasks if _may_live(world, state, slug)}
+
+
+def _saved(world: SimWorld) -> set[str]:
+    return {agent_of("r1", task, attempt) for task, attempt in world.brought}
 
 
 STAGE = {

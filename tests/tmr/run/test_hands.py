@@ -1,5 +1,6 @@
 """When the agents of a run are looked at: at every ring, and now and then anyway."""
 
+import errno
 import queue
 import threading
 from collections.abc import Iterator
@@ -11,7 +12,7 @@ from mngr_tmr.engine.sight import Look
 from mngr_tmr.model.entry import Entry
 from mngr_tmr.run.hands import RealHands
 
-PATIENCE_S = 30.0
+PATIENCE_S = 60.0
 SELDOM_S = 3600.0
 
 
@@ -92,3 +93,21 @@ def test_the_watcher_survives_whatever_a_look_raises_and_says_so_once(eye: Eye) 
     assert len(notes) == 4, notes
     assert "UnicodeDecodeError" in notes[0]
     assert notes[3] == "looking at the agents failed: no route"
+
+
+@pytest.mark.accept("Q10", "Q2")
+def test_the_watcher_survives_a_bell_that_cannot_be_heard_and_says_so_once(eye: Eye) -> None:
+    def rang() -> bool:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    hands = RealHands({}, eye.look, rang, poll_s=0.1)
+    told: list[Entry | Look] = []
+    try:
+        while sum(isinstance(each, Look) for each in told) < 4:
+            news = hands.news(PATIENCE_S)
+            assert news, "nobody looks any more"
+            told += news
+    finally:
+        hands.close()
+    (note,) = (each.message for each in told if isinstance(each, Entry))
+    assert note.startswith("waiting for the next look failed, and looks go on: OSError")

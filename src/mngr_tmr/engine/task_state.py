@@ -1,0 +1,165 @@
+"""One task of a run, and what each entry of the journal makes of it."""
+
+from enum import StrEnum
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from mngr_tmr.model.entry import Entry
+
+
+class Phase(StrEnum):
+    """Where a task is. An agent of ours may be alive in all but the first and the last two."""
+
+    QUEUED = "queued"
+    LAUNCHING = "launching"
+    WORKING = "working"
+    ENDING = "ending"
+    PULLING = "pulling"
+    STOPPING = "stopping"
+    TO_VERIFY = "to_verify"
+    VERIFYING = "verifying"
+    ENDED = "ended"
+
+
+HOLDS_SLOT = frozenset((Phase.LAUNCHING, Phase.WORKING, Phase.ENDING, Phase.PULLING, Phase.STOPPING))
+
+
+class TaskState(Struct, frozen=True):
+    """One task. `stage` and `message` are set when a step of ours failed; pulling goes on, to save what there is.
+
+    `silent_since` is set while its busy agent shows no sign of life. While its agent waits for a person, `asks` says
+    for what ("permission" or "input") and `question` is its question. `tree` is that of the commit to verify; a task
+    that is verified `alone` shares no working copy with others.
+    """
+
+    slug: str
+    agent: str
+    attempt: int = 1
+    phase: Phase = Phase.QUEUED
+    since: float = 0.0
+    launched_at: float = 0.0
+    nudged_at: float | None = None
+    nudge_failed: bool = False
+    stage: str = ""
+    message: str = ""
+    needs_verdict: bool = False
+    was_interrupted: bool = False
+    is_stray: bool = False
+    asks: str = ""
+    question: str = ""
+    asked_at: float = 0.0
+    silent_since: float = 0.0
+    tree: str = ""
+    alone: bool = False
+    notes: tuple[str, ...] = ()
+
+    @property
+    def has_failed(self) -> bool:
+        return bool(self.stage)
+
+    @property
+    def phase_since(self) -> float:
+        """Since when it has been at what it is at, which may be waiting for a person, or nothing."""
+        return self.asked_at if self.asks else self.silent_since or self.since
+
+
+def task_after(state: TaskState, entry: Entry) -> TaskState:
+    """The task after an entry about it; one about another attempt changes nothing."""
+    if entry.attempt != state.attempt:
+        return state
+    if entry.kind == "noted":
+        return _observed(state, entry) if entry.step == "watch" and entry.data else _noted(state, entry)
+    return _AFTER[entry.step](state, entry)
+
+
+def _observed(state: TaskState, entry: Entry) -> TaskState:
+    if "silent_since" in entry.data:
+        return replace(state, silent_since=float(entry.data["silent_since"]))
+    return replace(state, asks=str(entry.data["asks"]), question=entry.message, asked_at=entry.at)
+
+
+def _noted(state: TaskState, entry: Entry) -> TaskState:
+    return replace(state, notes=(*state.notes, entry.message))
+
+
+def _after_launch(state: TaskState, entry: Entry) -> TaskState:
+    if state.phase == Phase.ENDED:
+        # It came after we had given up on it: what it started must not run on.
+        return replace(state, is_stray=entry.kind == "done")
+    if entry.kind == "intended":
+        return replace(state, phase=Phase.LAUNCHING, since=entry.at)
+    if entry.kind == "done":
+        return replace(state, phase=Phase.WORKING, since=entry.at, launched_at=entry.at)
+    return _ended(_failed(state, entry), entry)
+
+
+def _after_watch(state: TaskState, entry: Entry) -> TaskState:
+    if state.phase != Phase.WORKING:
+        return state
+    if entry.kind == "failed":
+        interrupted = bool(entry.data.get("interrupted"))
+        state = replace(_failed(state, entry), was_interrupted=interrupted)
+    return replace(state, phase=Phase.ENDING, since=entry.at, asks="", question="", silent_since=0.0)
+
+
+def _after_nudge(state: TaskState, entry: Entry) -> TaskState:
+    if entry.kind == "intended":
+        return replace(state, nudged_at=entry.at)
+    note = f"nudge: {entry.message}" if entry.message else "nudged"
+    return replace(state, nudge_failed=entry.kind == "failed", notes=(*state.notes, note))
+
+
+def _after_pull(state: TaskState, entry: Entry) -> TaskState:
+    if state.phase not in (Phase.ENDING, Phase.PULLING):
+        return state
+    if entry.kind == "intended":
+        return replace(state, phase=Phase.PULLING, since=entry.at)
+    if entry.kind == "failed":
+        state = _failed(state, entry)
+    needs_verdict = entry.kind == "done" and bool(entry.data.get("verify")) and not state.has_failed
+    tree = str(entry.data.get("tree", ""))
+    return replace(state, phase=Phase.STOPPING, since=entry.at, needs_verdict=needs_verdict, tree=tree)
+
+
+def _after_stop(state: TaskState, entry: Entry) -> TaskState:
+    if entry.kind == "intended":
+        return state
+    if entry.kind == "failed":
+        state = _noted(state, replace(entry, message=f"stop failed: {entry.message}"))
+    if state.phase != Phase.STOPPING:
+        return replace(state, is_stray=False)
+    if state.needs_verdict:
+        return replace(state, phase=Phase.TO_VERIFY, since=entry.at)
+    return _ended(state, entry)
+
+
+def _after_verify(state: TaskState, entry: Entry) -> TaskState:
+    if state.phase not in (Phase.TO_VERIFY, Phase.VERIFYING):
+        return state
+    if entry.kind == "intended":
+        return replace(state, phase=Phase.VERIFYING, since=entry.at)
+    if entry.data.get("again"):
+        return replace(state, phase=Phase.TO_VERIFY, since=entry.at, alone=True)
+    return _ended(_failed(state, entry) if entry.kind == "failed" else state, entry)
+
+
+def _failed(state: TaskState, entry: Entry) -> TaskState:
+    """The first failure is the one to tell; what fails after it is a note."""
+    if state.has_failed:
+        return replace(state, notes=(*state.notes, f"{entry.step} failed: {entry.message}"))
+    return replace(state, stage=entry.step, message=entry.message)
+
+
+def _ended(state: TaskState, entry: Entry) -> TaskState:
+    return replace(state, phase=Phase.ENDED, since=entry.at)
+
+
+_AFTER = {
+    "launch": _after_launch,
+    "watch": _after_watch,
+    "nudge": _after_nudge,
+    "pull": _after_pull,
+    "stop": _after_stop,
+    "verify": _after_verify,
+}
