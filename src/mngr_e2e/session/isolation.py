@@ -83,7 +83,7 @@ def end_world(world: World) -> list[int]:
         ask(("tmux", "-N", "-S", name, "kill-server"), world.env, timeout_s=3, cwd=folder)
     left = end_marked(world.marks)
     release(world.root)
-    shutil.rmtree(world.root, onerror=_make_writable)
+    _remove(world.root)
     return left
 
 
@@ -165,17 +165,22 @@ def _is_tmux(world: World, path: str) -> bool:
     return path == world.socket or folder.startswith("tmux")
 
 
-def _make_writable(_: object, path: str, __: object) -> None:
-    """Second try at removing what a test made read-only."""
-    try:
-        os.chmod(os.path.dirname(path), 0o700)
-        os.chmod(path, 0o700, follow_symlinks=os.path.islink(path) is False)
-        if os.path.isdir(path) and not os.path.islink(path):
-            shutil.rmtree(path, ignore_errors=True)
-        else:
-            os.unlink(path)
-    except OSError:
-        pass
+def _remove(root: str) -> None:
+    """Removes a folder with what a test made read-only in it. Of what is outside, nothing is changed."""
+
+    def try_again(_: object, path: str, __: object) -> None:
+        try:
+            if path != root:
+                os.chmod(os.path.dirname(path), 0o700)
+            if os.path.isdir(path) and not os.path.islink(path):
+                os.chmod(path, 0o700)
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                os.unlink(path)
+        except OSError:
+            pass
+
+    shutil.rmtree(root, onerror=try_again)
 
 
 def _write_script(path: str, text: str) -> None:

@@ -1,8 +1,12 @@
 """Worlds do not touch each other, and nothing of them is left."""
 
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
+import threading
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -101,6 +105,32 @@ def test_folders_made_read_only_are_removed_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.accept("F20")
+def test_a_world_that_cannot_be_removed_changes_nothing_outside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Something writes into it until the end: its parent, such as /tmp, keeps its mode."""
+    above = Path(tempfile.mkdtemp())  # pytest's own folder is too long for sockets in it
+    monkeypatch.setattr(tempfile, "tempdir", str(above))
+    above.chmod(0o1777)
+    world, is_over = make_world(str(tmp_path), os.environ), threading.Event()
+    assert Path(world.root).parent == above
+
+    def write() -> None:
+        while not is_over.is_set():
+            with suppress(OSError):
+                Path(world.root, os.urandom(8).hex()).touch()
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        end_world(world)
+    finally:
+        is_over.set()
+        writer.join()
+    assert above.stat().st_mode & 0o7777 == 0o1777
+    shutil.rmtree(above)
+
+
 def test_what_an_agent_or_a_hook_left_in_the_environment_is_removed(tmp_path: Path) -> None:
     stray = ("MNGR_AGENT_ID", "MNGR__A__B", "TMUX", "TMUX_PANE", "CLAUDECODE", "CLAUDE_CODE_X", "GIT_DIR")
     world = make_world(str(tmp_path), {"PATH": os.environ["PATH"], "KEPT": "1", **dict.fromkeys(stray, "x")})
