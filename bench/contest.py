@@ -4,6 +4,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Protocol
 
 from bench.floor import Floor
@@ -14,17 +15,20 @@ from bench.results import (
     BARE,
     CREATE,
     DESTROY,
-    DESTROY_20,
     EXEC,
     HELP,
     MESSAGE,
     OURS,
     PEER,
+    SHELLS,
     START,
     STOP,
     Memory,
     create_row,
+    destroy_many_row,
     list_row,
+    stop_many_row,
+    stop_row,
 )
 from bench.stage import Stage, end_stage, make_stage
 from bench.timing import Samples, Step, Turn, take_turns, time_step
@@ -41,14 +45,15 @@ class Contender(Protocol):
     stage: Stage
 
     def create(self, name: str) -> Step: ...
+    def run(self, name: str, program: Sequence[str]) -> Step: ...
     def create_many(self, names: Sequence[str]) -> Step: ...
     def fill(self, names: Sequence[str]) -> Step: ...
     def list(self) -> Step: ...
     def exec(self, name: str) -> Step: ...
     def message(self, name: str) -> Step: ...
-    def stop(self, name: str) -> Step: ...
+    def stop(self, names: Sequence[str]) -> Step: ...
     def destroy(self, names: Sequence[str]) -> Step: ...
-    def destroy_stopped(self, name: str) -> Step: ...
+    def destroy_stopped(self, names: Sequence[str]) -> Step: ...
 
 
 class Options(Struct, frozen=True):
@@ -74,8 +79,11 @@ class Contest:
         """Everything, from cheap to dear."""
         self._start_ups()
         self._one_agent()
+        self._shells()
         self._lists()
         self._many()
+        if self._options.thousand:
+            self._thousand()
 
     def _start_ups(self) -> None:
         _say("interpreter start, --help")
@@ -96,11 +104,26 @@ class Contest:
             (CREATE, lambda it, rep: it.create(f"b{rep}")),
             (EXEC, lambda it, rep: it.exec(f"a{rep}")),
             (MESSAGE, lambda it, rep: it.message(f"a{rep}")),
-            (STOP, lambda it, rep: it.stop(f"b{rep}")),
+            (STOP, lambda it, rep: it.stop([f"b{rep}"])),
             (DESTROY, lambda it, rep: it.destroy([f"a{rep}"])),
-            ("", lambda it, rep: it.destroy_stopped(f"b{rep}")),
+            ("", lambda it, rep: it.destroy_stopped([f"b{rep}"])),
         ]
         groups = [[_step_turn(row, it, step) for it in contenders] for row, step in steps]
+        take_turns(self.samples, groups, self._options.reps)
+        _end(contenders)
+
+    def _shells(self) -> None:
+        """What a person at a terminal runs; the peer is left out, since it has no word for when a shell has ended."""
+        _say("stop of interactive shells")
+        contenders = self._contenders("shells", with_peer=False)
+        groups = []
+        for shell in SHELLS:
+            name, row = f"{shell[0]}{{}}", stop_row(" ".join(shell))
+            steps: list[tuple[str, Callable[[Contender, int], Step]]] = [
+                ("", partial(_start_shell, name, shell)),
+                (row, partial(_stop_shell, name)),
+            ]
+            groups += [[_step_turn(label, it, step) for it in contenders] for label, step in steps]
         take_turns(self.samples, groups, self._options.reps)
         _end(contenders)
 
@@ -140,20 +163,36 @@ class Contest:
 
     def _many(self) -> None:
         count = self._options.hundred
-        _say(f"{count} creates, list, destroy {_BATCH} at once")
+        _say(f"{count} creates, list, stop and destroy at once")
         names = [f"n{number}" for number in range(count)]
         two = self._contenders("many", with_peer=False)
         whole = [_step_turn(create_row(count), it, lambda it, _: it.create_many(names)) for it in two]
-        clear = [_step_turn("", it, lambda it, _: it.destroy(names)) for it in two]
-        take_turns(self.samples, [whole, clear], min(3, self._options.reps) - 1, warm_up=False)
+        clear = [_step_turn(destroy_many_row(count), it, lambda it, _: it.destroy(names)) for it in two]
+        stops = [_step_turn(stop_many_row(count), it, lambda it, _: it.stop(names)) for it in two]
+        rest = [_step_turn("", it, lambda it, _: it.destroy_stopped(names)) for it in two]
+        reps = max(1, min(3, self._options.reps) - 1)
+        take_turns(self.samples, [whole, clear], reps, warm_up=False)
+        again = [_step_turn("", it, lambda it, _: it.create_many(names)) for it in two]
+        take_turns(self.samples, [again, stops, rest], reps, warm_up=False)
         take_turns(self.samples, [whole], 1, warm_up=False)
         contenders = [*two, *self._hundred_peers(names)]
         lists = [_step_turn(list_row(count), it, lambda it, _: it.list()) for it in contenders]
         take_turns(self.samples, [lists], self._options.reps)
         batches = [names[at : at + _BATCH] for at in range(0, count - _BATCH + 1, _BATCH)]
-        ends = [_step_turn(DESTROY_20, it, lambda it, rep: it.destroy(batches[rep])) for it in contenders]
+        row = destroy_many_row(_BATCH)
+        ends = [_step_turn(row, it, lambda it, rep: it.destroy(batches[rep])) for it in contenders]
         take_turns(self.samples, [ends], min(3, self._options.reps, len(batches) - 1))
         _end(contenders)
+
+    def _thousand(self) -> None:
+        """Once: minutes, and as many processes as agents."""
+        count = self._options.thousand
+        _say(f"{count} creates")
+        names = [f"n{number}" for number in range(count)]
+        two = self._contenders("thousand", with_peer=False)
+        whole = [_step_turn(create_row(count), it, lambda it, _: it.create_many(names)) for it in two]
+        take_turns(self.samples, [whole], 1, warm_up=False)
+        _end(two)
 
     def _hundred_peers(self, names: Sequence[str]) -> list[Contender]:
         if not self._options.peer:
@@ -187,6 +226,14 @@ def _bare(stage: Stage) -> Turn:
 
 def _step_turn(row: str, contender: Contender, step: Callable[[Contender, int], Step]) -> Turn:
     return Turn(row, contender.name, lambda rep: time_step(contender.stage, step(contender, rep)))
+
+
+def _start_shell(name: str, shell: Sequence[str], contender: Contender, rep: int) -> Step:
+    return contender.run(name.format(rep), shell)
+
+
+def _stop_shell(name: str, contender: Contender, rep: int) -> Step:
+    return contender.stop([name.format(rep)])
 
 
 def _end(contenders: Sequence[Contender]) -> None:

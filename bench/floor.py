@@ -19,6 +19,9 @@ class Floor:
     def create(self, name: str) -> Step:
         return Step((self._add(name), self._session(name, self._work_dir(name))))
 
+    def run(self, name: str, program: Sequence[str]) -> Step:
+        return Step((self._session(name, self.stage.repo, program),))
+
     def create_many(self, names: Sequence[str]) -> Step:
         return Step(tuple(argv for name in names for argv in self.create(name).commands))
 
@@ -34,8 +37,8 @@ class Floor:
     def message(self, name: str) -> Step:
         return Step(((*self._tmux, "send-keys", "-t", f"={name}:", "hello", "Enter"),))
 
-    def stop(self, name: str) -> Step:
-        return Step((self._kill([name]),))
+    def stop(self, names: Sequence[str]) -> Step:
+        return Step((self._kill(names),))
 
     def destroy(self, names: Sequence[str]) -> Step:
         """For running agents: sessions in one call, branches in one call; git has none for worktrees."""
@@ -43,14 +46,16 @@ class Floor:
         branches = ("git", "branch", "-q", "-D", *(f"bench/{name}" for name in names))
         return Step((self._kill(names), *removals, branches))
 
-    def destroy_stopped(self, name: str) -> Step:
-        return Step(self.destroy([name]).commands[1:])
+    def destroy_stopped(self, names: Sequence[str]) -> Step:
+        return Step(self.destroy(names).commands[1:])
 
     def _add(self, name: str) -> tuple[str, ...]:
         return ("git", "worktree", "add", "-q", "-b", f"bench/{name}", self._work_dir(name))
 
-    def _session(self, name: str, directory: str) -> tuple[str, ...]:
-        return (*self._tmux, "new-session", "-d", "-s", name, "-c", directory, "sleep", "100000")
+    def _session(
+        self, name: str, directory: str, program: Sequence[str] = ("sleep", "100000")
+    ) -> tuple[str, ...]:
+        return (*self._tmux, "new-session", "-d", "-s", name, "-c", directory, *program)
 
     def _kill(self, names: Sequence[str]) -> tuple[str, ...]:
         joined = [word for name in names for word in ("kill-session", "-t", f"={name}", ";")]

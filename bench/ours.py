@@ -27,6 +27,10 @@ class Ours:
     def create(self, name: str) -> Step:
         return self._step("create", name, "--no-connect", "--", *PROGRAM)
 
+    def run(self, name: str, program: Sequence[str]) -> Step:
+        """An agent that runs this in the repository itself."""
+        return self._step("create", name, "--no-connect", "--transfer", "none", "--", *program)
+
     def create_many(self, names: Sequence[str], *flags: str) -> Step:
         lines = [msgspec.json.encode({"name": name, "args": PROGRAM}) for name in names]
         return Step(((self._mngr, "create", "-", *flags),), stdin=b"\n".join(lines) + b"\n")
@@ -43,14 +47,14 @@ class Ours:
     def message(self, name: str) -> Step:
         return self._step("message", name, "-m", "hello")
 
-    def stop(self, name: str) -> Step:
-        return self._step("stop", name)
+    def stop(self, names: Sequence[str]) -> Step:
+        return self._step("stop", *names)
 
     def destroy(self, names: Sequence[str]) -> Step:
         return self._step("destroy", "--yes", *names)
 
-    def destroy_stopped(self, name: str) -> Step:
-        return self.destroy([name])
+    def destroy_stopped(self, names: Sequence[str]) -> Step:
+        return self.destroy(names)
 
     def _step(self, *words: str) -> Step:
         return Step(((self._mngr, *words),))

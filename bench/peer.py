@@ -32,6 +32,9 @@ class Peer:
     def create(self, name: str) -> Step:
         return Step((self._create(name, "git-worktree"),))
 
+    def run(self, name: str, program: Sequence[str]) -> Step:
+        return Step((self._create(name, "none", program),))
+
     def create_many(self, names: Sequence[str]) -> Step:
         """It has no command for many: as many calls, some at once."""
         return Step(tuple(self._create(name, "git-worktree") for name in names), jobs=_JOBS)
@@ -48,19 +51,21 @@ class Peer:
     def message(self, name: str) -> Step:
         return self._step("message", name, "-m", "hello")
 
-    def stop(self, name: str) -> Step:
-        return self._step("stop", name)
+    def stop(self, names: Sequence[str]) -> Step:
+        return self._step("stop", *names)
 
     def destroy(self, names: Sequence[str]) -> Step:
         """By default it leaves the branch behind."""
         return self._step("destroy", *names, "--force")
 
-    def destroy_stopped(self, name: str) -> Step:
-        return self.destroy([name])
+    def destroy_stopped(self, names: Sequence[str]) -> Step:
+        return self.destroy(names)
 
-    def _create(self, name: str, transfer: str) -> tuple[str, ...]:
+    def _create(
+        self, name: str, transfer: str, program: Sequence[str] = ("sleep", "100000")
+    ) -> tuple[str, ...]:
         flags = ("--type", "command", "--no-connect", "--transfer", transfer, "--yes")
-        return (self._mngr, "create", name, *flags, "--", "sleep", "100000")
+        return (self._mngr, "create", name, *flags, "--", *program)
 
     def _step(self, *words: str) -> Step:
         return Step(((self._mngr, *words),))

@@ -13,8 +13,27 @@ EXEC = "exec"
 MESSAGE = "message"
 STOP = "stop"
 DESTROY = "destroy"
-DESTROY_20 = "destroy 20 at once"
 CONTAINER = "create in a container"
+
+
+SHELLS = (("bash", "--norc", "-i"), ("sh", "-i"))
+"""What people run who want a terminal: interactive shells, which ignore TERM."""
+CODING_AGENTS = ("claude", "codex", "opencode")
+
+
+def stop_row(program: str) -> str:
+    """The row's name for `stop` of an agent that runs this program."""
+    return f"stop of {program}"
+
+
+def stop_many_row(agents: int) -> str:
+    """The row's name for `stop` of so many agents at once."""
+    return f"stop {agents} at once"
+
+
+def destroy_many_row(agents: int) -> str:
+    """The row's name for `destroy` of so many running agents at once."""
+    return f"destroy {agents} at once"
 
 
 def create_row(agents: int) -> str:

@@ -12,6 +12,7 @@ from typing import NoReturn
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 from bench.claude import NoClaudeError, measure_claudes
+from bench.coding_agents import measure_stops
 from bench.contest import Contest, Options
 from bench.docker import measure as measure_containers
 from bench.docker import why_not as why_no_containers
@@ -58,13 +59,14 @@ def main(words: list[str]) -> int:
             remote, remote_notices = _remote(root, options.reps)
             sandboxes, modal_notices = _sandboxes(root, SANDBOXES[:1] if asked.quick else SANDBOXES)
             claudes, claude_notices = (None, []) if asked.quick else _claudes(root, options.reps)
+            stopped, stop_notices = ({}, []) if asked.quick else measure_stops(root)
             pages, page_notices = _pages(root, (10,) if asked.quick else (10, 100, 1000))
     except KeyboardInterrupt:
         print("bench: interrupted, nothing is left", file=sys.stderr)
         return 130
     results = Results(
         machine=this_machine(*version),
-        times={**contest.samples.timings(), **contained},
+        times={**contest.samples.timings(), **contained, **stopped},
         processes=contest.processes,
         memory=contest.memory,
         pages=pages,
@@ -83,6 +85,7 @@ def main(words: list[str]) -> int:
             *remote_notices,
             *modal_notices,
             *claude_notices,
+            *stop_notices,
             *page_notices,
         ),
     )

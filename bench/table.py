@@ -7,7 +7,6 @@ from bench.results import (
     CONTAINER,
     CREATE,
     DESTROY,
-    DESTROY_20,
     EXEC,
     FLOOR,
     HELP,
@@ -21,7 +20,8 @@ from bench.results import (
 from bench.verdict import Verdict, verdicts
 
 _NONE = "-"
-_ORDER = (START, HELP, CREATE, "list", EXEC, MESSAGE, STOP, DESTROY, "x create", DESTROY_20, CONTAINER)
+_AT_ONCE = "at once"
+_ORDER = (START, HELP, CREATE, "list", EXEC, MESSAGE, STOP, DESTROY, "x create", _AT_ONCE, CONTAINER)
 _ANSWERS = {True: "met", False: "**missed**", None: "not measured"}
 
 
@@ -51,7 +51,8 @@ def _heading(results: Results) -> str:
 Written by `make bench` on {machine.date}. {where}.
 
 Medians of one interleaved run, best time in brackets. *Floor* is the same by bare `git`, `tmux` and `sh`; *bare* is the
-start of an interpreter that does nothing; *peer* is `imbue-mngr` from PyPI. Agents run `sleep`."""
+start of an interpreter that does nothing; *peer* is `imbue-mngr` from PyPI. Agents run `sleep` where no
+other program is named; of a coding agent the floor is how long it needs to end by itself after TERM."""
 
 
 def _times(results: Results) -> str:

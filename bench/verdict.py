@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from bench.results import (
     BARE,
+    CODING_AGENTS,
     CONTAINER,
     CREATE,
     DESTROY,
@@ -12,11 +13,15 @@ from bench.results import (
     HELP,
     OURS,
     PEER,
+    SHELLS,
     START,
     STOP,
     Results,
     create_row,
+    destroy_many_row,
     list_row,
+    stop_many_row,
+    stop_row,
 )
 from msgspec import Struct
 
@@ -43,6 +48,8 @@ def verdicts(results: Results) -> list[Verdict]:
         *_s6(results),
         *_s7(results),
         *_s8(results),
+        *_s9(results),
+        *_s10(results),
         *_remote(results),
         *_sandboxes(results),
         *_containers(results),
@@ -64,14 +71,16 @@ def _s2(results: Results) -> Iterator[Verdict]:
 
 
 def _s3(results: Results) -> Iterator[Verdict]:
-    ours, floor, bare = results.seconds(CREATE, OURS), results.seconds(CREATE, FLOOR), results.seconds(*_BARE)
-    known = ours is not None and floor is not None and bare is not None
-    over = (ours - floor) / bare if known and ours and floor and bare else None
-    yield _at_most(
-        "S3", "`create` ≤ its floor + 10 bare interpreter starts", over, 10, "floor + {:.1f} starts"
-    )
+    promise = "`create` ≤ its floor + 10 bare interpreter starts"
+    yield _at_most("S3", promise, _starts_over_floor(results), 10, "floor + {:.1f} starts")
     ratio = results.ratio((create_row(100), OURS), (create_row(100), FLOOR))
     yield _at_most("S3", "100 through `create -` ≤ 2 x the floor per agent", ratio, 2)
+
+
+def _starts_over_floor(results: Results) -> float | None:
+    """How many bare interpreter starts `create` takes longer than its floor."""
+    ours, floor, bare = results.seconds(CREATE, OURS), results.seconds(CREATE, FLOOR), results.seconds(*_BARE)
+    return (ours - floor) / bare if ours and floor and bare else None
 
 
 def _s4(results: Results) -> Iterator[Verdict]:
@@ -129,6 +138,28 @@ def _s8(results: Results) -> Iterator[Verdict]:
     yield _at_most(
         "S8", f"{what} asks nobody for anything", page.requests if page else None, 0, "{:g} requests"
     )
+
+
+def _s9(results: Results) -> Iterator[Verdict]:
+    for row in (CREATE, list_row(1), list_row(10), EXEC, STOP, DESTROY):
+        ratio = results.ratio((row, PEER), (row, OURS))
+        yield _at_least("S9", f"`{row}` ≥ 12 x faster than the peer", ratio, 12)
+    promise = "`create` ≤ its floor + 7 bare interpreter starts"
+    yield _at_most("S9", promise, _starts_over_floor(results), 7, "floor + {:.1f} starts")
+    for row in (stop_many_row(100), destroy_many_row(100)):
+        ratio = results.ratio((row, OURS), (row, FLOOR))
+        yield _at_most("S9", f"`{row}` ≤ 3 x its floor", ratio, 3)
+    for program in (*(" ".join(shell) for shell in SHELLS), *CODING_AGENTS):
+        row = stop_row(program)
+        ours, floor = results.seconds(row, OURS), results.seconds(row, FLOOR)
+        over = ours - floor if ours is not None and floor is not None else None
+        yield _at_most("S9", f"`{row}` ≤ 1 s longer than it takes by itself", over, 1, "{:.2f} s")
+
+
+def _s10(results: Results) -> Iterator[Verdict]:
+    row = create_row(1000)
+    ratio = results.ratio((row, OURS), (row, FLOOR))
+    yield _at_most("S10", "1,000 through `create -` ≤ 1.2 x the floor per agent", ratio, 1.2, "{:.2f} x")
 
 
 def _containers(results: Results) -> Iterator[Verdict]:

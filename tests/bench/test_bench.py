@@ -31,7 +31,10 @@ from bench.results import (
     Sandboxes,
     Simulated,
     Timing,
+    create_row,
     list_row,
+    stop_many_row,
+    stop_row,
 )
 from bench.stage import processes_under
 from bench.table import render
@@ -85,6 +88,46 @@ def test_a_missed_line_is_called_missed() -> None:
     assert found["`create` ≤ its floor + 10 bare interpreter starts"] == ("floor + 10.1 starts", False)
     assert found["`list` of 1,000 ≤ 3 x `list` of 10"] == ("3.1 x", False)
     assert "| S1 | `--help` ≤ 6 x a bare interpreter start | 6.2 x | **missed** |" in render(results)
+
+
+def test_stopping_and_many_agents_at_once_are_judged_by_what_they_cost_without_us() -> None:
+    bash = stop_row("bash --norc -i")
+    floor = {
+        CREATE: 0.01,
+        bash: 0.005,
+        stop_row("claude"): 0.8,
+        stop_many_row(100): 0.1,
+        create_row(1000): 50.0,
+    }
+    good = {
+        CREATE: 0.044,
+        bash: 0.2,
+        stop_row("claude"): 1.1,
+        stop_many_row(100): 0.29,
+        create_row(1000): 59.0,
+    }
+    bad = {
+        CREATE: 0.046,
+        bash: 10.1,
+        stop_row("claude"): 2.0,
+        stop_many_row(100): 0.31,
+        create_row(1000): 61.0,
+    }
+    promises = (
+        "`create` ≤ its floor + 7 bare interpreter starts",
+        "`stop of bash --norc -i` ≤ 1 s longer than it takes by itself",
+        "`stop of claude` ≤ 1 s longer than it takes by itself",
+        "`stop 100 at once` ≤ 3 x its floor",
+        "1,000 through `create -` ≤ 1.2 x the floor per agent",
+    )
+    for ours, met in ((good, True), (bad, False)):
+        results = times(ours, floor=floor, peer={})
+        assert [answers(results)[promise][1] for promise in promises] == [met] * len(promises)
+        assert "| stop of bash --norc -i | " in render(results)
+    assert (
+        answers(times(good, floor={}, peer={}))["`stop of codex` ≤ 1 s longer than it takes by itself"][1]
+        is None
+    )
 
 
 @pytest.mark.accept("S7")
@@ -252,7 +295,8 @@ def test_a_quick_run_measures_writes_and_leaves_nothing(folder: Path) -> None:
     assert child.returncode == 0, complaints
     text = out.read_text()
     assert text.strip() == said.strip()
-    for row in ("create", "exec", "message", "stop", "destroy", "destroy 20 at once", "list, 10 agents"):
+    rows = ("create", "exec", "message", "stop", "stop of sh -i", "destroy", "list, 10 agents")
+    for row in (*rows, "destroy 20 at once", "stop 40 at once", "destroy 40 at once"):
         assert f"| {row} | " in text
     assert "| S5 | no process of ours per idle agent | 0 | met |" in text
     assert str(folder) not in text
