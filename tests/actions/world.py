@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 from typing import Unpack
 
+from tests.support.processes import mentioning
 from tests.support.repository import commit_all, copy_of
 
 from mngr import process
@@ -122,9 +123,9 @@ def processes_of(host_dir: str) -> list[str]:
     """Command lines of the processes that were told this host dir."""
     mark = b"MNGR_HOST_DIR=" + os.fsencode(host_dir)
     found = []
-    for pid in filter(str.isdigit, os.listdir("/proc")):
+    for pid in mentioning(mark):
         try:
-            if int(pid) != os.getpid() and mark in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
+            if mark in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
                 found.append(Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode())
         except OSError:
             continue

@@ -15,7 +15,7 @@ def complete(mngr: Mngr, *words: str) -> list[str]:
 @pytest.mark.accept("U3", "K1")
 def test_candidates_are_commands_options_values_and_agents(mngr: Mngr) -> None:
     for name in ("foo", "fox"):
-        mngr.ok("create", name, "--", "sleep", "60")
+        mngr.ok("create", name, "--", "sleep", "1000")
     assert complete(mngr, "conn") == ["conn", "connect"]
     assert complete(mngr, "stop", "f") == ["foo", "fox"]
     assert complete(mngr, "connect", "foo", "") == []
@@ -37,7 +37,7 @@ def test_anything_may_be_typed() -> None:
 
 @pytest.mark.accept("U3")
 def test_bash_completes(mngr: Mngr, tmp_path: object) -> None:
-    mngr.ok("create", "foo", "--", "sleep", "60")
+    mngr.ok("create", "foo", "--", "sleep", "1000")
     script = (
         'mngr() { python -m mngr "$@"; }; eval "$(mngr completion bash)"; '
         "COMP_WORDS=(mngr stop f); COMP_CWORD=2; _mngr; echo ${COMPREPLY[@]}"

@@ -8,7 +8,7 @@ from tests.cli.command import PATIENCE_S, Mngr
 
 from mngr.process import wait_until
 
-SLEEP = ("--", "sleep", "60")
+SLEEP = ("--", "sleep", "1000")
 
 
 def script(path: Path, text: str) -> Path:
@@ -46,7 +46,7 @@ def test_a_machine_gets_the_record(mngr: Mngr) -> None:
 
 def test_a_dry_run_makes_nothing(mngr: Mngr) -> None:
     done = mngr.ok("create", "foo", "--dry-run", *SLEEP)
-    assert done.stdout.startswith("Would create foo on local: sleep 60 (worktree of ")
+    assert done.stdout.startswith("Would create foo on local: sleep 1000 (worktree of ")
     assert mngr.world.left_behind() == []
     assert mngr.ok("create", "foo", "--dry-run", "--json", *SLEEP).json["changed"] is False
     line = mngr.ok("create", "-", "--dry-run", stdin='{"name": "x", "args": ["true"], "task": 1}').lines
@@ -123,7 +123,7 @@ def test_a_signal_in_the_middle_leaves_nothing(
     mngr: Mngr, tmp_path: Path, number: signal.Signals, code: int
 ) -> None:
     mark = tmp_path / "setting-up"
-    running = mngr.start("create", "foo", "--setup", f"touch '{mark}'; sleep 60", *SLEEP)
+    running = mngr.start("create", "foo", "--setup", f"touch '{mark}'; sleep 1000", *SLEEP)
     assert wait_until(mark.exists, PATIENCE_S)
     running.send_signal(number)
     assert running.wait(PATIENCE_S) == code
@@ -210,7 +210,7 @@ def test_a_strangers_connect_command_runs_only_after_trust(mngr: Mngr, tmp_path:
 
 
 def test_the_first_message_comes_from_stdin_a_file_or_the_editor(mngr: Mngr, tmp_path: Path) -> None:
-    reads = ("--", "sh", "-c", 'read -r x; echo "got $x"; sleep 60')
+    reads = ("--", "sh", "-c", 'read -r x; echo "got $x"; sleep 1000')
     editor = script(tmp_path / "editor", 'echo edited >"$1"')
     mngr.ok("create", "a", "--message-file", "-", *reads, stdin="piped")
     mngr.ok("create", "b", "--edit-message", *reads, EDITOR=str(editor))
@@ -221,7 +221,7 @@ def test_the_first_message_comes_from_stdin_a_file_or_the_editor(mngr: Mngr, tmp
 
 
 def test_on_a_terminal_it_attaches(mngr: Mngr) -> None:
-    terminal = mngr.terminal("create", "foo", "--", "sh", "-c", "echo hello from inside; sleep 60")
+    terminal = mngr.terminal("create", "foo", "--", "sh", "-c", "echo hello from inside; sleep 1000")
     terminal.wait_for("hello from inside")
     terminal.type("\x11")
     assert terminal.end() == 0

@@ -26,7 +26,7 @@ def test_a_bug_is_one_line_and_a_traceback_only_when_asked_for(mngr: Mngr, tmp_p
 
 def test_what_the_system_refuses_is_no_bug(mngr: Mngr) -> None:
     mngr.world.host_dir.write_text("a file in the way")
-    done = mngr("create", "foo", "--", "sleep", "60")
+    done = mngr("create", "foo", "--", "sleep", "1000")
     assert done.code in (1, 2)
     assert done.stderr.startswith("error: ")
     assert "bug in mngr" not in done.stderr
@@ -35,7 +35,7 @@ def test_what_the_system_refuses_is_no_bug(mngr: Mngr) -> None:
 
 def test_a_reader_that_leaves_ends_it_quietly(mngr: Mngr) -> None:
     for name in ("a", "b"):
-        mngr.ok("create", name, "--", "sleep", "60")
+        mngr.ok("create", name, "--", "sleep", "1000")
     command = 'set -o pipefail; "$@" list --format jsonl | true; echo "${PIPESTATUS[0]}"'
     for words in (["list", "--format", "jsonl"], ["--help"]):
         script = command.replace("list --format jsonl", " ".join(words))
@@ -48,7 +48,7 @@ def test_a_reader_that_leaves_ends_it_quietly(mngr: Mngr) -> None:
     ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
 )
 def test_a_signal_has_its_exit_code(mngr: Mngr, number: signal.Signals, code: int) -> None:
-    mngr.ok("create", "foo", "--", "sleep", "60")
+    mngr.ok("create", "foo", "--", "sleep", "1000")
     waiting = mngr.start("list", "--watch")
     assert waiting.stdout
     assert waiting.stdout.readline()

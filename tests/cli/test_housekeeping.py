@@ -14,7 +14,7 @@ def names(mngr: Mngr) -> list[str]:
 @pytest.mark.accept("K1")
 def test_gc_removes_what_nobody_owns_and_nothing_else(mngr: Mngr) -> None:
     assert mngr.ok("gc").stdout == "Nothing to remove\n"
-    mngr.ok("create", "foo", "--", "sleep", "60")
+    mngr.ok("create", "foo", "--", "sleep", "1000")
     orphan = mngr.world.host_dir / "work" / "nobody-123456"
     orphan.mkdir(parents=True)
     shown = mngr.ok("gc", "--dry-run")
@@ -28,7 +28,7 @@ def test_gc_removes_what_nobody_owns_and_nothing_else(mngr: Mngr) -> None:
 
 @pytest.mark.accept("K1")
 def test_cleanup_chooses_by_filter_and_age(mngr: Mngr) -> None:
-    mngr.ok("create", "live", "--label", "b=7", "--", "sleep", "60")
+    mngr.ok("create", "live", "--label", "b=7", "--", "sleep", "1000")
     mngr.ok("create", "over", "--", "sh", "-c", "sleep 0.1")
     mngr.ok("wait", "over")
     assert mngr("cleanup", "-y").code == 2

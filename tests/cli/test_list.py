@@ -1,10 +1,12 @@
 """`mngr list`."""
 
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.cli.command import ARGV, PATIENCE_S, Mngr
+from tests.support.world import World
 
 from mngr import process
 from mngr.actions.filter import FIELDS
@@ -12,12 +14,16 @@ from mngr.cli import schema
 from mngr_lib.safe_text import one_line
 
 
-@pytest.fixture
-def two(mngr: Mngr) -> Mngr:
-    mngr.ok("create", "foo", "--label", "task=docs", "--", "sleep", "60")
+@pytest.fixture(scope="module")
+def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mngr]:
+    """A world with an agent that runs and one that has finished; tests leave it as it is."""
+    world = World(tmp_path_factory.mktemp("two"))
+    mngr = Mngr(world)
+    mngr.ok("create", "foo", "--label", "task=docs", "--", "sleep", "1000")
     mngr.ok("create", "bar", "--", "sh", "-c", "sleep 0.05")
     mngr.ok("wait", "bar", "--until", "done")
-    return mngr
+    yield mngr
+    world.end()
 
 
 def test_an_empty_list_says_what_to_do_next(mngr: Mngr) -> None:
@@ -118,7 +124,7 @@ def test_the_schema_names_every_field_and_no_other() -> None:
 
 @pytest.mark.accept("Q5")
 def test_a_hostile_label_is_shown_harmless(mngr: Mngr) -> None:
-    mngr.ok("create", "foo", "--label", "k=\x1b[31mred\n\u202eevil", "--", "sleep", "60")
+    mngr.ok("create", "foo", "--label", "k=\x1b[31mred\n\u202eevil", "--", "sleep", "1000")
     shown = mngr.ok("list").stdout
     assert "\x1b" not in shown
     assert one_line("\x1b[31mred\n\u202eevil") in shown
@@ -132,8 +138,8 @@ def test_a_hostile_label_is_shown_harmless(mngr: Mngr) -> None:
 def test_finished_agents_of_a_run_come_last_and_are_one_line_on_a_terminal(mngr: Mngr) -> None:
     for name in ("a1", "a2"):
         mngr.ok("create", name, "--label", "tmr.run=night", "--", "sh", "-c", "sleep 0.05")
-    mngr.ok("create", "a3", "--label", "tmr.run=night", "--", "sleep", "60")
-    mngr.ok("create", "zed", "--", "sleep", "60")
+    mngr.ok("create", "a3", "--label", "tmr.run=night", "--", "sleep", "1000")
+    mngr.ok("create", "zed", "--", "sleep", "1000")
     mngr.ok("wait", "a1", "a2", "--until", "done")
     names = [line.split()[0] for line in mngr.ok("list").stdout.splitlines()[1:]]
     assert names == ["a3", "zed", "a1", "a2"]
@@ -148,7 +154,7 @@ def test_finished_agents_of_a_run_come_last_and_are_one_line_on_a_terminal(mngr:
 
 
 def test_colours_are_for_terminals_that_want_them(mngr: Mngr) -> None:
-    mngr.ok("create", "foo", "--", "sleep", "60")
+    mngr.ok("create", "foo", "--", "sleep", "1000")
     coloured, plain = mngr.terminal("list"), mngr.terminal("list", NO_COLOR="1")
     assert coloured.end() == plain.end() == 0
     assert "\x1b[32mRUNNING" in coloured.shown
@@ -158,7 +164,7 @@ def test_colours_are_for_terminals_that_want_them(mngr: Mngr) -> None:
 
 @pytest.mark.accept("U2")
 def test_watch_tells_changes_as_lines(mngr: Mngr) -> None:
-    mngr.ok("create", "foo", "--", "sleep", "60")
+    mngr.ok("create", "foo", "--", "sleep", "1000")
     watching = mngr.start("list", "--watch")
     assert watching.stdout
     assert b"foo: RUNNING" in watching.stdout.readline()

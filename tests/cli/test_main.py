@@ -74,7 +74,7 @@ def test_help_loads_a_fixed_set_of_modules(mngr: Mngr, words: tuple[str, ...]) -
 
 @pytest.mark.accept("S1")
 def test_list_loads_a_fixed_set_of_modules(mngr: Mngr) -> None:
-    mngr.ok("create", "foo", "--", "sleep", "60")
+    mngr.ok("create", "foo", "--", "sleep", "1000")
     modules = modules_of(mngr, "list")
     assert not modules & set(_NEVER)
     assert ours(modules) == set(_LIST.split())

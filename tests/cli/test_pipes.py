@@ -57,7 +57,7 @@ def test_a_map_reduce_is_one_pipe(mngr: Mngr) -> None:
 
 @pytest.mark.accept("K2", "Q7")
 def test_a_bad_line_fails_alone_and_travels_on(mngr: Mngr) -> None:
-    stdin = '{"name": "good", "args": ["sleep", "60"], "task": 1}\n{"name": "bad", "args": 3, "task": 2}\n{"name":\n'
+    stdin = '{"name": "good", "args": ["sleep", "1000"], "task": 1}\n{"name": "bad", "args": 3, "task": 2}\n{"name":\n'
     made = mngr("create", "-", stdin=stdin)
     assert made.code == 3
     by_name = {line.get("name", ""): line for line in made.lines}
@@ -76,7 +76,7 @@ def test_a_bad_line_fails_alone_and_travels_on(mngr: Mngr) -> None:
 @pytest.mark.accept("K2")
 def test_targets_are_records_strings_or_bare_names(mngr: Mngr) -> None:
     for name in ("a", "b", "c"):
-        mngr.ok("create", name, "--", "sleep", "60")
+        mngr.ok("create", name, "--", "sleep", "1000")
     done = mngr("label", "-", "k=v", stdin='a\n"b"\n{"name": "c", "mine": [1]}\n\nnobody\n')
     assert done.code == 3
     told = {line["name"]: line for line in done.lines}
@@ -93,7 +93,7 @@ def test_a_line_comes_back_while_more_may_come(mngr: Mngr) -> None:
     piped = mngr.start("create", "-", "-j", "4")
     assert piped.stdin
     assert piped.stdout
-    piped.stdin.write(b'{"name": "a", "args": ["sleep", "60"]}\n')
+    piped.stdin.write(b'{"name": "a", "args": ["sleep", "1000"]}\n')
     assert msgspec.json.decode(piped.stdout.readline())["name"] == "a"
     piped.stdin.write(b'{"name": "b", "args": ["sh", "-c", "sleep 0.1"]}\n')
     assert msgspec.json.decode(piped.stdout.readline())["name"] == "b"
@@ -120,7 +120,7 @@ def test_a_line_comes_back_while_more_may_come(mngr: Mngr) -> None:
 @pytest.mark.accept("K2")
 def test_a_line_carries_its_own_message(mngr: Mngr) -> None:
     for name in ("a", "b"):
-        mngr.ok("create", name, "--", "sh", "-c", 'read -r x; echo "got $x" >out; sleep 60')
+        mngr.ok("create", name, "--", "sh", "-c", 'read -r x; echo "got $x" >out; sleep 1000')
     done = mngr("message", "-", stdin='{"name": "a", "message": "one"}\n{"name": "b"}\n')
     assert done.code == 3
     told = {line["name"]: line for line in done.lines}
@@ -129,7 +129,7 @@ def test_a_line_carries_its_own_message(mngr: Mngr) -> None:
 
 
 def test_a_word_that_looks_like_an_option_is_worth_a_warning(mngr: Mngr) -> None:
-    done = mngr.ok("create", "-", stdin='{"name": "a", "args": ["sleep", "60"], "mesage": "x"}')
+    done = mngr.ok("create", "-", stdin='{"name": "a", "args": ["sleep", "1000"], "mesage": "x"}')
     assert 'did you mean "message"?' in done.stderr
     assert done.lines[0]["mesage"] == "x"
 
@@ -145,7 +145,7 @@ BAD_LINES = {
 
 @pytest.mark.accept("K2", "Q7")
 @pytest.mark.parametrize(
-    "words", [("create", "-", "--", "sleep", "60"), ("label", "-", "k=v"), ("wait", "-")]
+    "words", [("create", "-", "--", "sleep", "1000"), ("label", "-", "k=v"), ("wait", "-")]
 )
 def test_a_malformed_line_is_one_error_and_the_others_are_done(mngr: Mngr, words: tuple[str, ...]) -> None:
     """TH-M9."""

@@ -7,7 +7,7 @@ from tests.cli.command import Mngr
 @pytest.fixture
 def three(mngr: Mngr) -> Mngr:
     for name in ("a", "b", "c"):
-        mngr.ok("create", name, "--label", f"own={name}", "--", "sleep", "60")
+        mngr.ok("create", name, "--label", f"own={name}", "--", "sleep", "1000")
     return mngr
 
 
@@ -73,7 +73,7 @@ def test_destroying_needs_a_word(three: Mngr) -> None:
 
 
 def test_a_branch_with_work_is_kept_and_said_so(mngr: Mngr) -> None:
-    mngr.ok("create", "foo", "--", "sleep", "60")
+    mngr.ok("create", "foo", "--", "sleep", "1000")
     commit = "echo x >new; git add new; git -c user.name=a -c user.email=a@b commit -qm new"
     mngr.ok("exec", "foo", "--", "sh", "-c", commit)
     done = mngr.ok("destroy", "foo", "--yes")

@@ -3,6 +3,7 @@
 import json
 import os
 import time
+from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
@@ -36,8 +37,17 @@ def record(world: World, name: str, *answers: tuple[int, float, str]) -> None:
             file.write(json.dumps(line, separators=(",", ":")) + "\n")
 
 
-@pytest.fixture
-def paid(mngr: Mngr, world: World) -> Mngr:
+@pytest.fixture(scope="module")
+def paid(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mngr]:
+    """A world whose agents have worked; tests leave it as it is."""
+    world = World(tmp_path_factory.mktemp("paid"))
+    try:
+        yield with_agents_that_worked(Mngr(world), world)
+    finally:
+        world.end()
+
+
+def with_agents_that_worked(mngr: Mngr, world: World) -> Mngr:
     """Two agents that worked today and three days ago, and one that never costs anything."""
     programs = world.folder / "bin"
     programs.mkdir()
@@ -126,10 +136,10 @@ def test_what_cannot_be_meant_is_named(mngr: Mngr, words: tuple[str, ...], code:
     assert said in done.stderr
 
 
-def test_list_reads_no_session_file(paid: Mngr, world: World) -> None:
+def test_list_reads_no_session_file(mngr: Mngr, world: World) -> None:
     """A pipe in its place would hold up whoever reads it."""
-
+    with_agents_that_worked(mngr, world)
     for path in Path(world.paths.agents).glob("*/claude/projects/p/s.jsonl"):
         path.unlink()
         os.mkfifo(path)
-    assert len(paid.ok("list", "--json").json["agents"]) == 3
+    assert len(mngr.ok("list", "--json").json["agents"]) == 3

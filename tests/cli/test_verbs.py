@@ -25,14 +25,14 @@ def test_exec_gives_the_commands_own_output_and_code(foo: Mngr) -> None:
         foo.ok("exec", "foo", "pwd").stdout.strip() == foo.ok("list", "--format", "{work_dir}").stdout.strip()
     )
     assert foo.ok("exec", "-i", "foo", "--", "cat", stdin=b"\x00\xff\n").stdout.startswith("\x00")
-    assert foo("exec", "foo", "--timeout", "0.3", "--", "sleep", "60").code == 124
+    assert foo("exec", "foo", "--timeout", "0.3", "--", "sleep", "1000").code == 124
     assert foo("exec", "foo", "--").code == 2
     assert foo("exec", "foo", "--", "sh", "-c", "kill -9 $$").code == 137
 
 
 @pytest.mark.accept("K1")
 def test_exec_on_several_tells_them_apart(foo: Mngr) -> None:
-    foo.ok("create", "bar", "--", "sleep", "60")
+    foo.ok("create", "bar", "--", "sleep", "1000")
     done = foo("exec", "--all", "--", "sh", "-c", 'echo "$MNGR_AGENT_NAME"; test "$MNGR_AGENT_NAME" = foo')
     assert done.code == 3
     assert sorted(done.stdout.split()) == ["bar", "foo"]
@@ -55,7 +55,7 @@ def test_message_has_a_receipt(foo: Mngr) -> None:
 
 @pytest.mark.accept("K1")
 def test_wait_prints_each_as_it_happens(mngr: Mngr) -> None:
-    mngr.ok("create", "slow", "--", "sleep", "60")
+    mngr.ok("create", "slow", "--", "sleep", "1000")
     mngr.ok("create", "quick", "--", "sh", "-c", "sleep 0.2; exit 0")
     assert mngr.ok("wait", "quick").stdout == "quick: DONE (0)\n"
     timed_out = mngr("wait", "slow", "--timeout", "0.3s", "--json")
@@ -75,12 +75,12 @@ def test_capture_shows_the_terminal(foo: Mngr) -> None:
     assert wait_until(lambda: foo("capture", "foo").stdout, PATIENCE_S)
     assert foo.ok("capture", "foo").stdout.splitlines()[0] == "ready"
     assert foo.ok("logs", "foo", "--json").json["screen"].startswith("ready")
-    foo.ok("create", "hostile", "--", "sh", "-c", "printf '\\033]0;evil\\007plain'; sleep 60")
+    foo.ok("create", "hostile", "--", "sh", "-c", "printf '\\033]0;evil\\007plain'; sleep 1000")
     assert "\x1b" not in foo.ok("capture", "hostile", "--full").stdout
     foo.ok("create", "lines", "--", "sh", "-c", "for i in 1 2 3; do echo line $i; sleep 0.1; done")
     assert foo.ok("capture", "lines", "--follow").stdout.split("\n")[:3] == ["line 1", "line 2", "line 3"]
     assert foo("capture", "foo", "--cast").code == 4
-    foo.ok("create", "taped", "--record", "--", "sh", "-c", "echo on tape; sleep 60")
+    foo.ok("create", "taped", "--record", "--", "sh", "-c", "echo on tape; sleep 1000")
     assert wait_until(lambda: "on tape" in foo("capture", "taped", "--cast").stdout, PATIENCE_S)
 
 
@@ -208,7 +208,7 @@ def test_connect_attaches_a_terminal(foo: Mngr) -> None:
 
 @pytest.mark.accept("K1")
 def test_connect_without_a_name_asks(foo: Mngr) -> None:
-    foo.ok("create", "bar", "--", "sh", "-c", "echo I am bar; sleep 60")
+    foo.ok("create", "bar", "--", "sh", "-c", "echo I am bar; sleep 1000")
     terminal = foo.terminal("connect")
     terminal.wait_for("Number or name:")
     terminal.type("2\r")

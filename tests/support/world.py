@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.support.processes import mentioning
 from tests.support.repository import commit_all, copy_of
 
 from mngr import process
@@ -77,9 +78,7 @@ class World:
         """Processes that carry this world's host dir in their environment or are its tmux server."""
         mark = f"MNGR_HOST_DIR={self.host_dir}".encode()
         tmux = os.fsencode(self.paths.tmux)
-        seen = {
-            pid: look(pid) for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if pid != os.getpid()
-        }
+        seen = {pid: look(pid) for pid in mentioning(mark, tmux)}
         return {
             pid: one
             for pid, one in seen.items()
