@@ -204,6 +204,21 @@ def test_a_limit_with_a_long_pause_says_how_long(modal: Service, provider: Modal
     assert caught.value.retry_after_s == 120
 
 
+def test_a_warning_of_the_sdk_is_one_line_of_our_own_output(
+    modal: Service, provider: ModalProvider, capfd: pytest.CaptureFixture[str]
+) -> None:
+    said: list[str] = []
+    list(provider.hosts())
+    provider.warn_by(said.append)
+    capfd.readouterr()
+    modal.faults.refuse["SandboxCreateV2"] = Refusal(1, retry_after_s=0.1)
+    provider.create(HostSpec(name="lab"))
+    (line,) = said
+    assert line.startswith("modal: ")
+    assert "\n" not in line
+    assert capfd.readouterr().err == ""
+
+
 def test_creations_are_let_through_so_many_in_a_second() -> None:
     rate, began = Rate(50), time.monotonic()
     for _ in range(6):

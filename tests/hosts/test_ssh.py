@@ -10,7 +10,7 @@ import pytest
 from tests.support.sshd import Machine, Machines, machines
 
 from mngr import process
-from mngr.errors import NotFoundError, TimedOutError, UnreachableError, UsageError
+from mngr.errors import CapacityError, NotFoundError, TimedOutError, UnreachableError, UsageError
 from mngr.hosts.bootstrap import missing
 from mngr.hosts.conformance import HostConformance, ProviderConformance
 from mngr.hosts.conformance.witness import HARMLESS_WORDS, PRINT_ARGS, raw
@@ -174,6 +174,11 @@ def test_a_connection_that_closes_before_the_banner_is_tried_once_more(
             f"  IdentityFile {machines.folder}/key\n  UserKnownHostsFile {machines.folder}/known_hosts\n"
         )
         assert machines.provider(tmp_path / "h", hosts=hosts).open("one").dir == "/root/.mngr"
+    with machines.relay(machine, drop_first=9) as port:
+        hosts = {"one": {"address": "127.0.0.1", "port": port}}
+        with pytest.raises(CapacityError, match="takes no more connections for now") as caught:
+            machines.provider(tmp_path / "h2", hosts=hosts).open("one")
+        assert "MaxStartups" in caught.value.hint
 
 
 def test_more_at_once_than_one_connection_carries(machines: Machines, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ All commands to a machine share one connection (ControlMaster), which stays for 
 """
 
 import os
+import random
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -11,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from mngr import process
-from mngr.errors import MngrError, NotFoundError, TimedOutError, UnreachableError
+from mngr.errors import CapacityError, MngrError, NotFoundError, TimedOutError, UnreachableError
 from mngr.hosts.files import read_by_run, write_by_run
 from mngr.hosts.marked import collect, marked_program, new_mark, plain_program
 from mngr.process import CommandFailedError, Completed, LocalStream, Stream
@@ -33,7 +34,14 @@ _LINE_MAX = 100_000
 _ITS_OWN = 255
 _KILLED = 137
 # The machine took the connection and closed it before it answered: it was just starting, or had too many at once.
-_BANNER = ("kex_exchange_identification", "banner exchange", "Connection reset by peer")
+_BANNER = (
+    "kex_exchange_identification",
+    "banner exchange",
+    "Connection reset by peer",
+    "Not allowed at this time",
+)
+# How long to wait before it is asked once more; others were turned away at the same moment.
+_PAUSE_S = (0.1, 0.5)
 _UNKNOWN = "Could not resolve hostname"
 _HINTS = {
     "Host key verification failed": "connect once by hand and compare its key: ssh {}",
@@ -153,6 +161,8 @@ class SshHost:
             try:
                 with locked(f"{self._way.socket}.lock", timeout_s=timeout_s):
                     self._connect(timeout_s)
+            except CapacityError:
+                raise
             except (UnreachableError, TimedOutError) as error:
                 self._away = (time.monotonic(), _gone(self.name, error.message, error.hint))
                 raise self._away[1] from None
@@ -184,10 +194,16 @@ class SshHost:
         if os.path.exists(self._way.socket):
             return
         done = self._client("-T", "-o", "BatchMode=yes", command=("exit 0",), timeout_s=timeout_s)
-        if done.code == _ITS_OWN and any(said in done.complaint for said in _BANNER):
+        if _is_turned_away(done):
+            time.sleep(random.uniform(*_PAUSE_S))
             done = self._client("-T", "-o", "BatchMode=yes", command=("exit 0",), timeout_s=timeout_s)
         if done.code == 0:
             return
+        if _is_turned_away(done):
+            raise CapacityError(
+                f'host "{self.name}" takes no more connections for now: {done.complaint.splitlines()[-1]}',
+                hint="it is starting, or has too many at once: MaxStartups in its sshd_config",
+            )
         if _UNKNOWN in done.complaint:
             raise NotFoundError(
                 f'no host "{self.name}": {done.complaint}',
@@ -241,6 +257,11 @@ class SshStream:
                 self._host.end(self._mark, _END_S)
             except UnreachableError:
                 pass  # a machine that is away cannot be told; `gc` finds what an agent left there
+
+
+def _is_turned_away(done: Completed) -> bool:
+    """Whether the machine closed the connection before it answered, as it does with too many at once."""
+    return done.code == _ITS_OWN and any(said in done.complaint for said in _BANNER)
 
 
 def _gone(name: str, why: str, hint: str = "") -> UnreachableError:
