@@ -76,8 +76,9 @@ class HostsState:
 
     def _stopped(self, entry: Entry) -> None:
         key: tuple[Step, str, int] = ("launch", entry.task, entry.attempt)
-        if entry.kind == "done":
+        if entry.kind == "done" and entry.data.get("host") != "live":
             self.held.pop(key, None)
-        elif entry.kind == "failed" and key in self.held:
+        elif entry.kind in ("done", "failed") and key in self.held:
             one = self.held[key]
-            self.held[key] = replace(one, tries=one.tries + 1, tried_at=entry.at)
+            tries = one.tries + 1 if entry.kind == "failed" else MOST_TRIES
+            self.held[key] = replace(one, tries=tries, tried_at=entry.at)

@@ -81,6 +81,11 @@ def test_a_host_whose_work_could_not_be_pulled_is_stopped_and_not_ended() -> Non
     run.apply(Entry(5, "pull", "failed", slug, 1, "no room on the disk"))
     (stop,) = decide(run, 6)
     assert (stop.step, stop.data) == ("stop", {"host": "stop"})
+    run.apply(stop)
+    run.apply(Entry(7, "stop", "done", slug, 1, data={"host": "live"}))
+    assert run.free_hosts(8) == BOUNDED.max_hosts - 1, "one that cannot be stopped still counts"
+    assert run.tasks[slug].phase == Phase.ENDED
+    assert decide(run, 1000) == []
 
 
 def test_hosts_that_cannot_be_ended_are_tried_again_and_at_last_stop_the_launching() -> None:
