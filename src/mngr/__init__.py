@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from mngr.actions.wait import Waited as Waited
     from mngr.actions.wait import wait as wait
     from mngr.errors import BlockedError as BlockedError
+    from mngr.errors import CapacityError as CapacityError
     from mngr.errors import MngrError as MngrError
     from mngr.errors import NotFoundError as NotFoundError
     from mngr.errors import RefusedError as RefusedError
@@ -118,7 +119,8 @@ _HOMES = {
     "actions.transcript": "transcript",
     "actions.usage": "UsageReport usage",
     "actions.wait": "Waited wait",
-    "errors": "BlockedError MngrError NotFoundError RefusedError TimedOutError UnreachableError UsageError",
+    "errors": "BlockedError CapacityError MngrError NotFoundError RefusedError TimedOutError UnreachableError "
+    "UsageError",
     "hookspecs": "hookimpl",
     "model.agent": "Agent AgentState Change ModelError",
     "model.duration": "parse_duration",

@@ -9,7 +9,7 @@ from tests.support.world import World
 
 import mngr
 from mngr.actions.gc import find_garbage
-from mngr.errors import MngrError, UnreachableError, UsageError
+from mngr.errors import CapacityError, MngrError, UnreachableError, UsageError
 from mngr.hosts.conformance import HostConformance, LifecycleConformance
 from mngr.hosts.faulty import FaultyProvider
 from mngr.hosts.faulty_host import FaultyHost
@@ -159,3 +159,23 @@ def test_agents_on_bad_hosts_come_to_be_or_leave_nothing(tmp_path: Path) -> None
         for ref in provider.hosts():
             provider.destroy(ref.name)
         world.end()
+
+
+@pytest.mark.accept("E3")
+def test_hosts_past_a_limit_or_too_many_in_a_second_are_refused_for_now(provider: FaultyProvider) -> None:
+    provider.configure({"max_hosts": 2})
+    for name in ("one", "two"):
+        provider.create(HostSpec(name=name))
+    with pytest.raises(CapacityError, match="no more than 2 may run"):
+        provider.create(HostSpec(name="three"))
+    provider.stop("one")
+    provider.create(HostSpec(name="three"))
+    provider.configure({"create_rate": 1})
+    refused = list[CapacityError]()
+    for number in range(50):
+        try:
+            provider.create(HostSpec(name=f"more-{number}"))
+        except CapacityError as error:
+            refused.append(error)
+            break
+    assert refused[0].retry_after_s == 1.0

@@ -7,6 +7,7 @@ makes the same ones. Not a wall: a host is a directory here, and its programs ar
 import os
 import signal
 import threading
+import time
 from collections.abc import Mapping
 from random import Random
 from typing import Any
@@ -38,7 +39,7 @@ class FaultyProvider:
     def __init__(self, host_dir: str) -> None:
         self._dir = f"{host_dir}/providers/faulty"
         self._faults, self._listings, self._creations = Faults(), 0, 0
-        self._making = threading.Lock()
+        self._making, self._made = threading.Lock(), list[float]()
 
     def configure(self, settings: Mapping[str, Any]) -> None:
         try:
@@ -57,9 +58,16 @@ class FaultyProvider:
         with self._making:
             self._check_room(name)
             self._make_folder(name)
+            self._made.append(time.monotonic())
         return self._host(name)
 
     def _check_room(self, name: str) -> None:
+        now = time.monotonic()
+        self._made = [made for made in self._made if now - made < 1]
+        if self._faults.create_rate and len(self._made) >= self._faults.create_rate:
+            raise CapacityError(
+                f"more than {self._faults.create_rate} hosts in a second", hint="try again", retry_after_s=1.0
+            )
         most = self._faults.max_hosts
         if most and sum(ref.state == HostState.RUNNING for ref in self._refs()) >= most:
             raise CapacityError(

@@ -10,7 +10,7 @@ from random import Random
 
 from msgspec import Struct
 
-from mngr.errors import TimedOutError, UnreachableError
+from mngr.errors import CapacityError, TimedOutError, UnreachableError
 from mngr.hosts.files import read_by_run, write_by_run
 from mngr.hosts.local import LocalHost
 from mngr.model.host import HostState
@@ -34,7 +34,9 @@ class Faults(Struct, frozen=True, forbid_unknown_fields=True):
     listing_drop: float = 0.0
     """The share of listings that fail."""
     rate: int = 0
-    """Calls a second; more are refused."""
+    """Calls a second; more are refused for now."""
+    create_rate: int = 0
+    """Hosts that can be made in a second; more are refused for now."""
     full_after: int = 0
     """From this call on the disk is full."""
     lose_after: int = 0
@@ -132,9 +134,10 @@ class FaultyHost:
         while self._recent and now - self._recent[0] > 1:
             self._recent.popleft()
         if self._faults.rate and len(self._recent) >= self._faults.rate:
-            raise UnreachableError(
+            raise CapacityError(
                 f'host "{self.name}" refuses: more than {self._faults.rate} calls in a second',
                 hint="wait, then try again",
+                retry_after_s=1.0,
             )
         self._recent.append(now)
 

@@ -69,7 +69,7 @@ def command(context: click.Context, /, paths: tuple[str, ...], form: str, dry_ru
             stop_for_problems(
                 check_agents(draft.repo, draft.knobs, secrets.tests, place.manager), progress.say
             )
-        with Copies(draft, secrets.tests, place.manager) as copies:
+        with Copies(draft, secrets.tests, place.manager, progress.say) as copies:
             spec = _with_tasks(place, draft, copies)
             refuse_test_ids(spec, redactor)
             if is_checked:

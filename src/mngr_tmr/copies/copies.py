@@ -6,6 +6,7 @@ from contextlib import ExitStack
 
 import mngr
 from mngr_tmr.copies.copy import Copy, open_copy
+from mngr_tmr.copies.patience import Tell, wait_for_capacity
 from mngr_tmr.model.run import Knobs, RunSpec
 
 _MOST = 4
@@ -17,12 +18,19 @@ def most_copies(knobs: Knobs) -> int:
 
 
 class Copies:
-    """A context manager. Only the last few commits' copies stay open; asking for an older one makes it anew."""
+    """A context manager. Only the last few commits' copies stay open; asking for an older one makes it anew.
+
+    With `tell`, a provider that refuses for now is told of and waited for; without, its refusal is raised.
+    """
 
     def __init__(
-        self, run: RunSpec, env: Mapping[str, str] | None = None, manager: mngr.Manager | None = None
+        self,
+        run: RunSpec,
+        env: Mapping[str, str] | None = None,
+        manager: mngr.Manager | None = None,
+        tell: Tell | None = None,
     ) -> None:
-        self._run, self._env, self._manager = run, env, manager
+        self._run, self._env, self._manager, self._tell = run, env, manager, tell
         self._open: dict[str, tuple[Copy, ExitStack]] = {}
         self._lock = threading.Lock()
 
@@ -45,7 +53,11 @@ class Copies:
 
     def _make(self, commit: str) -> tuple[Copy, ExitStack]:
         closing = ExitStack()
-        return closing.enter_context(open_copy(self._run, commit, self._env, self._manager)), closing
+
+        def make() -> Copy:
+            return closing.enter_context(open_copy(self._run, commit, self._env, self._manager))
+
+        return (wait_for_capacity(make, self._tell) if self._tell else make()), closing
 
     def _close(self, commit: str) -> None:
         _, closing = self._open.pop(commit)

@@ -30,7 +30,7 @@ def decide(run: RunState, now: float) -> list[Entry]:
     first = [*_overdue(run, now), *_stop_launching(run, now), *_without_hosts(run, now)]
     if first:
         return first
-    room = run.free_hosts(now)
+    room = run.may_begin(now)
     free = sys.maxsize if room is None else room
     base = list(islice(_base(run, now), free))
     verifications = list(islice(_verify_steps(run, now), free - len(base)))
@@ -75,6 +75,8 @@ def _base(run: RunState, now: float) -> Iterator[Entry]:
 
 def _stops(run: RunState, now: float) -> Iterator[Entry]:
     """Agents that were launched after we had given up on them, and hosts that could not be ended before."""
+    if run.refused_until(now):
+        return
     for slug in run.strays:
         if ("stop", slug) not in run.in_flight:
             yield _stop(run, slug, run.tasks[slug].attempt, now)
@@ -184,7 +186,7 @@ def _gone_wrong(run: RunState, sight: Sight, state: TaskState, now: float) -> st
 
 
 def _wants_nudge(run: RunState, sight: Sight, state: TaskState, now: float) -> bool:
-    is_idle = sight.seen.mood in _QUIET and sight.missing_since is None
+    is_idle = sight.seen.mood in _QUIET and sight.missing_since is None and not run.refused_until(now)
     return is_idle and state.nudged_at is None and _idle(run, sight.mood_since, now)
 
 
@@ -192,8 +194,10 @@ def _idle(run: RunState, since: float, now: float) -> bool:
     return run.counted_s(since, now) >= run.knobs.idle_s
 
 
-def _ending(_run: RunState, state: TaskState, now: float) -> Entry | None:
+def _ending(run: RunState, state: TaskState, now: float) -> Entry | None:
     """After a failure the pull is a rescue: uncommitted work comes along."""
+    if run.refused_until(now):
+        return None
     data = {"salvage": True} if state.has_failed else {}
     return Entry(now, "pull", "intended", state.slug, state.attempt, data=data)
 
@@ -201,7 +205,7 @@ def _ending(_run: RunState, state: TaskState, now: float) -> Entry | None:
 def _stopping(run: RunState, state: TaskState, now: float) -> Entry | None:
     if run.knobs.keep:
         return Entry(now, "stop", "done", state.slug, state.attempt, "kept, as asked")
-    if ("stop", state.slug) not in run.in_flight:
+    if ("stop", state.slug) not in run.in_flight and not run.refused_until(now):
         return _stop(run, state.slug, state.attempt, now)
     return None
 

@@ -7,6 +7,7 @@ from mngr_tmr.model.entry import Entry, Step
 
 # How often ending a host is tried before nobody waits for it any more, and after how long again.
 MOST_TRIES = 7
+MAKES_HOST: frozenset[Step] = frozenset(("launch", "verify", "base"))
 _AGAIN_S, _AGAIN_MOST_S = 5.0, 300.0
 
 
@@ -43,7 +44,7 @@ class HostsState:
 
     def apply(self, entry: Entry) -> None:
         """Takes in one entry of the journal."""
-        if entry.step in ("launch", "verify", "base"):
+        if entry.step in MAKES_HOST:
             self._made(entry)
         elif entry.step == "stop":
             self._stopped(entry)
@@ -75,8 +76,9 @@ class HostsState:
 
     def _stopped(self, entry: Entry) -> None:
         key: tuple[Step, str, int] = ("launch", entry.task, entry.attempt)
-        if entry.kind == "done":
+        if entry.kind == "done" and entry.data.get("host") != "live":
             self.held.pop(key, None)
-        elif entry.kind == "failed" and key in self.held:
+        elif entry.kind in ("done", "failed") and key in self.held:
             one = self.held[key]
-            self.held[key] = replace(one, tries=one.tries + 1, tried_at=entry.at)
+            tries = one.tries + 1 if entry.kind == "failed" else MOST_TRIES
+            self.held[key] = replace(one, tries=tries, tried_at=entry.at)

@@ -8,11 +8,12 @@ import heapq
 import random
 from collections.abc import Callable, Container, Mapping, Sequence
 
+import msgspec
 from msgspec import Struct
 
 from mngr_tmr.engine.clock import RunClock
 from mngr_tmr.engine.sight import Look, Mood, Seen
-from mngr_tmr.model.entry import Entry
+from mngr_tmr.model.entry import Entry, Later
 from mngr_tmr.model.task import agent_of
 
 Fault = str
@@ -71,7 +72,8 @@ class SimWorld:
     """What is true whether or not anyone looks: agents, and what was done to them.
 
     `hosts` are those that are live: an agent has one of its name, and so has every copy. `stopped_hosts` have work that
-    was not pulled.
+    was not pulled. The provider refuses for now what would make more than `host_limit` hosts, and everything between
+    the two times of a storm.
     Commits of all agents have one of so many `trees`. `now` is true time. The machine's clock differs from it by
     `clock_error_s`, which a test may change at any time.
     """
@@ -102,6 +104,9 @@ class SimWorld:
         self.most_hosts = self.steps = 0
         self.stop_tries: dict[str, int] = {}
         self.brought: set[tuple[str, int]] = set()
+        self.host_limit = 0
+        self.storms: tuple[tuple[float, float], ...] = ()
+        self.refusals = 0
 
     def fault(self, task: str, attempt: int) -> Fault:
         chance = random.Random(f"{self.seed} {task} {attempt}")
@@ -126,6 +131,10 @@ class SimWorld:
         """A host that a step makes; it is there from the beginning of the step."""
         self.hosts.add(name)
         self.most_hosts = max(self.most_hosts, len(self.hosts))
+
+    @property
+    def is_full(self) -> bool:
+        return bool(self.host_limit) and len(self.hosts) >= self.host_limit
 
     def close_host(self, name: str) -> None:
         self.hosts.discard(name)
@@ -181,6 +190,9 @@ class SimHands:
         step, fault = intention.step, self._world.fault(intention.task, intention.attempt)
         shared = intention.data.get("also", {})
         host = self._host_of(intention)
+        if host and self._world.is_full and host not in self._world.hosts:
+            self._at(self._world.now + 0.1, lambda: self._later(intention))
+            return
         if host:
             self._world.open_host(host)
         if fault == f"{step}_hangs" or any(self._hangs(step, task, shared[task]) for task in shared):
@@ -240,6 +252,10 @@ class SimHands:
 
     def _carry_out(self, intention: Entry, fault: Fault, host: str) -> Entry:
         task, attempt = intention.task, intention.attempt
+        if any(start <= self._world.now < end for start, end in self._world.storms):
+            if host and host not in self._world.agents:
+                self._world.close_host(host)
+            return self._later(intention)
         if host and (intention.step != "launch" or fault == "launch_fails"):
             self._world.close_host(host)
         if fault == f"{intention.step}_fails" and not self._ends_at_last(intention):
@@ -252,6 +268,12 @@ class SimHands:
         else:
             data = getattr(self, f"_{intention.step}")(task, attempt)
         return Entry(self.now(), intention.step, "done", task, attempt, data=dict(data or {}))
+
+    def _later(self, intention: Entry) -> Entry:
+        self._world.refusals += 1
+        data = msgspec.to_builtins(Later(seed=self._chance.getrandbits(32)))
+        step, task, attempt = intention.step, intention.task, intention.attempt
+        return Entry(self.now(), step, "later", task, attempt, "no more for now", data)
 
     def _ends_at_last(self, intention: Entry) -> bool:
         """Whether a host that could not be ended twice can be ended now."""

@@ -5,7 +5,8 @@ from collections.abc import Iterable
 from msgspec import Struct, convert, to_builtins
 from msgspec.structs import replace
 
-from mngr_tmr.engine.hosts import Held, HostsState
+from mngr_tmr.engine.capacity import CapacityState
+from mngr_tmr.engine.hosts import MAKES_HOST, Held, HostsState
 from mngr_tmr.engine.integration import IntegrationState
 from mngr_tmr.engine.sight import Look, Sight, follow
 from mngr_tmr.engine.task_state import HOLDS_SLOT, Phase, TaskState, task_after
@@ -55,7 +56,7 @@ class RunState:
         self.strays: dict[str, None] = {}
         self.sights: dict[str, Sight] = {}
         self.in_flight: dict[tuple[Step, str], Entry] = {}
-        self.hosts = HostsState()
+        self.hosts, self.capacity = HostsState(), CapacityState()
         self.base: str = "unknown"
         self.integration = IntegrationState()
         self.away_s = 0.0
@@ -98,6 +99,20 @@ class RunState:
     def _may_come(self, one: Held, now: float) -> bool:
         """A host whose step never answered counts for as long as a step may take twice more, and then no longer."""
         return self.counted_s(one.given_up_at, now) < 2 * deadline_s(self.knobs, one.maker)
+
+    def refused_until(self, now: float) -> float:
+        """Until when the provider is left alone; 0 when it may be asked now."""
+        return self.capacity.until if now < self.capacity.until else 0.0
+
+    def may_begin(self, now: float) -> int | None:
+        """How many more steps that make hosts may begin now; None where nothing holds them back."""
+        free = self.free_hosts(now)
+        if not self.capacity.rounds:
+            return free
+        since = self.capacity.at
+        tried = sum(one.at >= since for (step, _), one in self.in_flight.items() if step in MAKES_HOST)
+        allowed = 0 if self.refused_until(now) else max(self.capacity.allowed - tried, 0)
+        return allowed if free is None else min(allowed, free)
 
     @property
     def repeated_error(self) -> FinalError | None:
@@ -151,7 +166,7 @@ class RunState:
                 self.away_s += max(entry.at - self.last_at, 0.0)
             self.integration, self.last_at = self.integration.after(entry), max(self.last_at, entry.at)
             return ()
-        parts = self._parts(entry)
+        parts, hosts = self._parts(entry), len(self.hosts.held)
         self.hosts.apply(entry)
         if entry.step == "run" and entry.message == "resumed":
             self.away_s += max(entry.at - self.last_at, 0.0)
@@ -159,8 +174,10 @@ class RunState:
         self.last_at = max(self.last_at, entry.at)
         if entry.kind == "intended":
             self.in_flight[entry.step, entry.task] = entry
-        elif entry.kind in ("done", "failed"):
+        elif entry.kind in ("done", "failed", "later"):
             self._land(entry)
+            if len(self.hosts.held) < hosts and entry.kind == "done":
+                self.capacity = self.capacity.relieved(entry.at)
         if entry.step == "launch" and entry.kind == "done" and "id" in entry.data:
             name = agent_of(self.spec.id, entry.task, entry.attempt)
             host = entry.data.get("host")
@@ -171,6 +188,8 @@ class RunState:
         for part in parts:
             before = self.tasks[part.task]
             self._place(before, task_after(before, part))
+        if (entry.step, entry.kind) == ("launch", "later") and entry.task in self.queue:
+            self.queue = {entry.task: None, **self.queue}  # it keeps its turn
         if not entry.task:
             self._apply_run(entry)
         return tuple(part.task for part in parts)
@@ -186,15 +205,21 @@ class RunState:
         if not also:
             return [entry]
         parts = [entry, *(replace(entry, task=slug, attempt=int(also[slug])) for slug in also)]
-        return parts if entry.kind == "intended" else [_own_part(entry, part) for part in parts]
+        is_for_all = entry.kind in ("intended", "later")
+        return parts if is_for_all else [_own_part(entry, part) for part in parts]
 
     def _land(self, entry: Entry) -> None:
+        """Takes the answer to a step: it is under way no longer, and the provider has refused it or not."""
         intention = self.in_flight.get((entry.step, entry.task))
         if intention is not None and intention.attempt == entry.attempt:
             del self.in_flight[entry.step, entry.task]
+            if entry.kind == "later":
+                self.capacity = self.capacity.refused(entry, intention.at)
+            elif entry.kind == "done" and entry.step in MAKES_HOST:
+                self.capacity = self.capacity.succeeded(intention.at)
 
     def _apply_run(self, entry: Entry) -> None:
-        if entry.step == "base" and entry.kind != "intended":
+        if entry.step == "base" and entry.kind in ("done", "failed"):
             self.base = entry.kind
         elif entry.step == "run" and entry.message == "paused":
             self._begin_pause(float(entry.data["since"]), entry.at)
@@ -202,7 +227,7 @@ class RunState:
             # Whatever was waited for before is waited for anew.
             self._pauses = (Pause(0.0, entry.at),)
             self.may_launch, self.is_aborting = True, False
-            self.stopped_why, self.final_errors = "", {}
+            self.stopped_why, self.final_errors, self.capacity = "", {}, CapacityState()
             self.knobs = convert({**to_builtins(self.knobs), **entry.data.get("knobs", {})}, Knobs)
             self._requeue(again=entry.data.get("again", ()))
         elif entry.step == "run" and entry.message == LAUNCHING_STOPPED:

@@ -70,7 +70,17 @@ def task_after(state: TaskState, entry: Entry) -> TaskState:
         return state
     if entry.kind == "noted":
         return _observed(state, entry) if entry.step == "watch" and entry.data else _noted(state, entry)
+    if entry.kind == "later":
+        return _put_back(state, entry)
     return _AFTER[entry.step](state, entry)
+
+
+def _put_back(state: TaskState, entry: Entry) -> TaskState:
+    """A step that was refused for now: the task is where it was before it, at the same attempt."""
+    if entry.step == "nudge":
+        return replace(state, nudged_at=None)
+    back = _BEFORE.get((entry.step, state.phase))
+    return replace(state, phase=back, since=entry.at) if back else state
 
 
 def _observed(state: TaskState, entry: Entry) -> TaskState:
@@ -155,6 +165,11 @@ def _ended(state: TaskState, entry: Entry) -> TaskState:
     return replace(state, phase=Phase.ENDED, since=entry.at)
 
 
+_BEFORE = {
+    ("launch", Phase.LAUNCHING): Phase.QUEUED,
+    ("pull", Phase.PULLING): Phase.ENDING,
+    ("verify", Phase.VERIFYING): Phase.TO_VERIFY,
+}
 _AFTER = {
     "launch": _after_launch,
     "watch": _after_watch,

@@ -9,6 +9,7 @@ from msgspec import Struct
 import mngr
 from mngr_tmr.copies.copy import RUN_LABEL
 from mngr_tmr.copies.hosts import host_words
+from mngr_tmr.copies.patience import wait_for_capacity
 from mngr_tmr.git import Entry, Repository
 from mngr_tmr.integrate.push import TOKEN_NAMES
 from mngr_tmr.model.run import RunSpec
@@ -45,7 +46,7 @@ def work(repo: Repository, run: RunSpec, job: Job, trust: Trust, manager: mngr.M
     tree = repo.compose(job.start, entries) if entries else f"{job.start}^{{tree}}"
     parents = dict.fromkeys((job.start, *job.along))
     source = repo.commit(tree, tuple(parents), f"what the {job.name} works with")
-    agent = _create(run, job, source, trust.env, manager)
+    agent = wait_for_capacity(lambda: _create(run, job, source, trust.env, manager), lambda _: None)
     try:
         with suppress(mngr.TimedOutError):
             for _ in mngr.wait(agent, timeout_s=run.knobs.timeout_s, manager=manager):

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import mngr
 from mngr_tmr.copies.copies import Copies
 from mngr_tmr.copies.copy import Ask
+from mngr_tmr.copies.patience import Tell
 from mngr_tmr.integrate.runner import Collection, CommandRun, collection_of
 from mngr_tmr.model.run import RunSpec
 from mngr_tmr.model.verdict import TestRun
@@ -17,9 +18,14 @@ class CopyRunner:
     """A context manager: its copies are destroyed at the end. What is asked about one commit happens in one copy."""
 
     def __init__(
-        self, run: RunSpec, *, env: Mapping[str, str] | None = None, manager: mngr.Manager | None = None
+        self,
+        run: RunSpec,
+        *,
+        env: Mapping[str, str] | None = None,
+        manager: mngr.Manager | None = None,
+        tell: Tell = lambda _: None,
     ) -> None:
-        self._run, self._copies = run, Copies(run, env, manager)
+        self._run, self._copies = run, Copies(run, env, manager, tell)
 
     def collect(self, commit: str) -> Collection:
         flags = ("--collect-only", "-q", *self._run.pytest_args)

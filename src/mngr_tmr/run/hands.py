@@ -1,15 +1,18 @@
 """The hands of a run in the real world: a thread per step, and one that looks at all agents at once."""
 
 import queue
+import secrets
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+import msgspec
+
 import mngr
 from mngr_tmr.engine.clock import RunClock
 from mngr_tmr.engine.sight import Look
-from mngr_tmr.model.entry import Entry
+from mngr_tmr.model.entry import Entry, Later
 
 Step = Callable[[Entry], dict[str, Any]]
 LookAround = Callable[[float], Look]
@@ -48,7 +51,10 @@ class RealHands:
         name = f"tmr-{intention.step}-{intention.task}"
         thread = threading.Thread(target=self._carry_out, args=(intention,), name=name, daemon=True)
         self._threads[intention.step, intention.task] = thread
-        thread.start()
+        try:
+            thread.start()
+        except RuntimeError as error:  # the system has no thread for it now
+            self._news.put(self._later(intention, mngr.CapacityError(str(error))))
 
     def threads(self, steps: Iterable[tuple[str, str]]) -> list[threading.Thread]:
         """The threads of these steps, each a step and its task."""
@@ -75,10 +81,17 @@ class RealHands:
         step, task, attempt = intention.step, intention.task, intention.attempt
         try:
             data = self._steps[step](intention)
+        except mngr.CapacityError as error:
+            self._news.put(self._later(intention, error))
         except Exception as error:
             self._news.put(Entry(self.now(), step, "failed", task, attempt, error_text(error)))
         else:
             self._news.put(Entry(self.now(), step, "done", task, attempt, data=data))
+
+    def _later(self, intention: Entry, error: mngr.CapacityError) -> Entry:
+        step, task, attempt = intention.step, intention.task, intention.attempt
+        data = msgspec.to_builtins(Later(error.retry_after_s, secrets.randbits(32)))
+        return Entry(self.now(), step, "later", task, attempt, error_text(error), data)
 
     def _watch(self) -> None:
         """Looks again and again, whatever a look or the wait for the next one raises; what it raised is noted."""

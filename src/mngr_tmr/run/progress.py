@@ -95,6 +95,8 @@ def summary(run: RunState) -> str:
     if run.integration.progress == "running":
         return " · ".join([*parts, f"integrating: {run.integration.step}"])
     parts.append(f"slots {run.used_slots}/{run.knobs.slots}")
+    if run.capacity.rounds:
+        parts.append("waiting for capacity")
     if slow := slowest(run):
         parts.append(f"slowest {run.names[slow.slug]} {clock(run.counted_s(slow.launched_at, run.last_at))}")
     return " · ".join(parts)
@@ -119,6 +121,9 @@ def told(run: RunState, entry: Entry) -> str:
         return f"run: stood still for {clock(entry.at - entry.data['since'])}; agents get that time back"
     if entry.message == LAUNCHING_STOPPED and not entry.task:
         return f"nothing more is launched: {entry.data.get('reason', '')}"
+    if entry.kind == "later":
+        is_first = run.capacity.rounds == 1 and run.capacity.told_by == (entry.step, entry.task)
+        return f"waiting for capacity: {entry.message}" if is_first else ""
     if not entry.task:
         return f"{entry.step}: {entry.message}" if entry.message and entry.step != "base" else ""
     name, task = run.names[entry.task], run.tasks[entry.task]

@@ -58,7 +58,7 @@ def _integrate(
     records, clean = Records(folder), folder.redactor
     spec, tasks = replace(records.spec, knobs=knobs or records.state.knobs), records.tasks()
     before = read_json(folder.integration, Integration) if os.path.exists(folder.integration) else None
-    with CopyRunner(spec, env=secrets.tests, manager=manager) as runner:
+    with CopyRunner(spec, env=secrets.tests, manager=manager, tell=tell) as runner:
         integration = reduce(
             spec,
             tasks,

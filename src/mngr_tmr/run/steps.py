@@ -108,6 +108,9 @@ class Steps:
             end_host(target, self._manager, keeps_files=host == "stop")
         except mngr.NotFoundError:
             return {"changed": False, "host": "gone"}
+        except mngr.UsageError:  # a host that cannot be stopped and started again: with work on it, it stays
+            (change,) = mngr.stop(target, manager=self._manager)
+            return {"changed": change.changed, "host": "live"}
         return {"changed": True, "host": "stopped" if host == "stop" else "ended"}
 
     def verify(self, intention: Entry) -> dict[str, Any]:

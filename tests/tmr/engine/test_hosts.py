@@ -81,6 +81,11 @@ def test_a_host_whose_work_could_not_be_pulled_is_stopped_and_not_ended() -> Non
     run.apply(Entry(5, "pull", "failed", slug, 1, "no room on the disk"))
     (stop,) = decide(run, 6)
     assert (stop.step, stop.data) == ("stop", {"host": "stop"})
+    run.apply(stop)
+    run.apply(Entry(7, "stop", "done", slug, 1, data={"host": "live"}))
+    assert run.free_hosts(8) == BOUNDED.max_hosts - 1, "one that cannot be stopped still counts"
+    assert run.tasks[slug].phase == Phase.ENDED
+    assert decide(run, 1000) == []
 
 
 def test_hosts_that_cannot_be_ended_are_tried_again_and_at_last_stop_the_launching() -> None:
@@ -108,3 +113,42 @@ def test_without_a_maximum_stops_are_as_they_were() -> None:
     spec, disk = make_spec(4), Disk()
     run_on(spec, SimWorld("r1", 1), disk)
     assert all(not entry.data for entry in disk.entries if entry.step == "stop")
+
+
+def test_a_journal_of_an_older_version_is_resumed_with_a_maximum() -> None:
+    """Its stops say nothing of hosts, and its failures not whether the step had answered."""
+    spec = make_spec(3)
+    one, two, three = (task.slug for task in spec.tasks)
+    old = [Entry(1, "base", "intended"), Entry(2, "base", "done")]
+    for slug in (one, two, three):
+        old += [Entry(3, "launch", "intended", slug, 1), Entry(4, "launch", "done", slug, 1)]
+    old += [
+        Entry(5, "watch", "done", one, 1, "result"),
+        Entry(6, "pull", "intended", one, 1),
+        Entry(7, "pull", "done", one, 1, data={"commit": "c1", "verify": True}),
+        Entry(8, "stop", "intended", one, 1),
+        Entry(9, "stop", "done", one, 1, data={"changed": True}),
+        Entry(10, "verify", "intended", one, 1),
+        Entry(11, "verify", "failed", one, 1, "no answer within 1800 s"),
+        Entry(12, "run", "noted", message="resumed", data={"knobs": {"max_hosts": 3}}),
+    ]
+    run = fold(spec, old)
+    assert run.free_hosts(13) == 1
+    assert sorted(held.task for held in run.hosts.held.values()) == sorted((two, three))
+
+
+def test_a_thousand_tasks_over_a_hundred_hosts_lose_nothing() -> None:
+    """With faults, a minute of refusals, a provider with room for ninety, and two deaths."""
+    spec = make_spec(1000, replace(KNOBS, slots=80, launchers=20, verifiers=20, max_hosts=100))
+    world, disk = SimWorld("r1", 2, fault_share=0.05), Disk()
+    world.faults = ("crashes", "idles_until_nudged", "pull_fails", "stop_fails")
+    world.host_limit, world.storms = 90, ((100.0, 160.0),)
+    for entries in (1500, 4000, None):
+        disk.dies_at = entries
+        try:
+            state = run_on(spec, world, disk)
+        except KilledError:
+            continue
+    check_end(spec, world, state)
+    assert 80 <= world.most_hosts <= 90
+    assert len(world.verified) >= 950

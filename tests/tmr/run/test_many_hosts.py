@@ -17,6 +17,7 @@ import mngr
 from mngr.hosts.faulty import FaultyProvider
 from mngr.model.host import HostSpec, HostState
 from mngr.process import wait_until
+from mngr_tmr.copies.copies import Copies
 from mngr_tmr.engine.journal import read_journal
 from mngr_tmr.engine.state import RunState
 from mngr_tmr.model.entry import Entry
@@ -136,3 +137,36 @@ def test_a_host_whose_work_could_not_be_pulled_is_stopped_with_its_files(
     (ref,) = hosts.hosts()
     assert ref.state == HostState.STOPPED
     assert list(Path(pipeline.world.host_dir, "providers/faulty", ref.name).rglob("new.txt"))
+
+
+@pytest.mark.accept("E3")
+def test_a_provider_that_refuses_more_hosts_is_waited_for(pipeline: Pipeline, hosts: FaultyProvider) -> None:
+    """Four at once are asked for, and the provider has room for one."""
+    plays: dict[str, list[Step]] = {f"test_{n}": [UNCHANGED] for n in range(2)}
+    plays["test_2"] = commit_of("two")
+    hosts.configure({"max_hosts": 1})
+    records = pipeline.run(plays, replace(ON_HOSTS, max_hosts=6, slots=3, verifiers=3))
+    assert [(record.end, record.attempt) for record in records.values()] == [("result", 1)] * 3, records
+    refused = [entry for entry in pipeline.seen if entry.kind == "later"]
+    assert {entry.step for entry in refused} >= {"launch"}
+    assert records["test_2"].after is not None
+    assert records["test_2"].after.verdict == "passed"
+    assert list(hosts.hosts()) == []
+
+
+@pytest.mark.accept("E3")
+def test_a_copy_outside_the_tasks_waits_for_room_and_says_so_once(
+    pipeline: Pipeline, hosts: FaultyProvider
+) -> None:
+    spec, told = pipeline.spec({"test_one": [UNCHANGED]}, ON_HOSTS), list[str]()
+    hosts.configure({"max_hosts": 1})
+    hosts.create(HostSpec(name="other"))
+
+    def tell(line: str) -> None:
+        told.append(line)
+        threading.Timer(3.0, hosts.destroy, ("other",)).start()
+
+    with Copies(spec, {}, pipeline.manager, tell) as copies:
+        assert copies.at(spec.base).command("true", PATIENCE_S).code == 0
+    assert len(told) == 1
+    assert told[0].startswith("waiting for capacity: host ")
