@@ -12,7 +12,7 @@ from mngr_tmr.copies.hosts import destroy_unfinished
 from mngr_tmr.engine.state import RunState
 from mngr_tmr.engine.task_state import Phase
 from mngr_tmr.model.run import RunSpec
-from mngr_tmr.run.hands import error_text
+from mngr_tmr.run.log import error_text
 from mngr_tmr.run.look import RUN, find_known, list_safely
 
 _LIVE = ("CREATING", "RUNNING", "WAITING", "UNKNOWN")

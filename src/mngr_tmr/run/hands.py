@@ -13,6 +13,7 @@ import mngr
 from mngr_tmr.engine.clock import RunClock
 from mngr_tmr.engine.sight import Look
 from mngr_tmr.model.entry import Entry, Later
+from mngr_tmr.run.log import error_text
 
 Step = Callable[[Entry], dict[str, Any]]
 LookAround = Callable[[float], Look]
@@ -35,9 +36,11 @@ class RealHands:
         *,
         poll_s: float,
         clock: RunClock | None = None,
+        log: Callable[[str, Exception], None] = lambda _doing, _error: None,
     ) -> None:
+        """`log` is told of every error of a step or a look, and what was being done."""
         self._steps, self._look, self._rang, self._poll_s = steps, look, rang, poll_s
-        self._clock = clock or RunClock()
+        self._clock, self._log = clock or RunClock(), log
         self._news: queue.SimpleQueue[Entry | Look] = queue.SimpleQueue()
         self._over = threading.Event()
         self._problems: dict[str, str] = {}
@@ -84,6 +87,7 @@ class RealHands:
         except mngr.CapacityError as error:
             self._news.put(self._later(intention, error))
         except Exception as error:
+            self._log(f"{step} {task} (attempt {attempt})", error)
             self._news.put(Entry(self.now(), step, "failed", task, attempt, error_text(error)))
         else:
             self._news.put(Entry(self.now(), step, "done", task, attempt, data=data))
@@ -120,6 +124,7 @@ class RealHands:
         try:
             return self._look(at)
         except Exception as error:
+            self._log("looking at the agents", error)
             return Look(at, {}, is_whole=False, problem=error_text(error))
 
     def _listen(self, until: float) -> None:
@@ -127,11 +132,3 @@ class RealHands:
         while not self._rang() and time.monotonic() < until:
             if self._over.wait(_TICK_S):
                 return
-
-
-def error_text(error: Exception) -> str:
-    """What a person reads in the row: our own errors as they are, others with their kind."""
-    if isinstance(error, mngr.MngrError):
-        hint = f" ({error.hint})" if error.hint else ""
-        return f"{error}{hint}"
-    return f"{type(error).__name__}: {error}"

@@ -6,7 +6,7 @@ from collections.abc import Container, Iterable, Mapping
 import mngr
 from mngr_lib.safe_text import one_line
 from mngr_tmr.engine.sight import Look, Mood, Seen
-from mngr_tmr.run.hands import error_text
+from mngr_tmr.run.log import error_text
 from mngr_tmr.run.screens import Screens
 
 RUN, TASK, ATTEMPT = "tmr.run", "tmr.task", "tmr.attempt"

@@ -9,14 +9,14 @@ from mngr_tmr.engine.state import fold
 from mngr_tmr.model.entry import Entry
 from mngr_tmr.model.integration import Integration
 from mngr_tmr.run.folder import RunFolder, read_spec
-from mngr_tmr.run.hands import error_text
+from mngr_tmr.run.log import RunLog, error_text
 
 Tell = Callable[[str], None]
 Integrate = Callable[[Tell], Integration]
 Record = Callable[[Entry], None]
 
 
-def run_stage(integrate: Integrate, record: Record, now: Callable[[], float]) -> Integration:
+def run_stage(integrate: Integrate, record: Record, now: Callable[[], float], log: RunLog) -> Integration:
     """Integrates, and records each step and how it ended; "intended" has been recorded by the caller.
 
     An interrupt records nothing: an integration without an end is one that `resume` does again.
@@ -32,6 +32,7 @@ def run_stage(integrate: Integrate, record: Record, now: Callable[[], float]) ->
     try:
         integration = integrate(tell)
     except Exception as error:
+        log.unexpected("integrate", error)
         record(Entry(now(), "integrate", "failed", message=error_text(error)))
         raise
     facts = {"branch": integration.branch, "tip": integration.tip}
@@ -51,7 +52,7 @@ def integrate_again(folder: RunFolder, integrate: Integrate, say: Tell) -> Integ
             if entry.kind == "noted":
                 say(f"integrating: {entry.message}")
 
-        return run_stage(integrate, record, clock.now)
+        return run_stage(integrate, record, clock.now, RunLog(folder))
     finally:
         journal.close()
 

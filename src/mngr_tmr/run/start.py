@@ -19,6 +19,7 @@ from mngr_tmr.run.end_hosts import end_idle_hosts
 from mngr_tmr.run.ends import end_steps, remove_leftovers, start_hosts, stop_all
 from mngr_tmr.run.folder import RunFolder, read_spec
 from mngr_tmr.run.hands import RealHands
+from mngr_tmr.run.log import RunLog
 from mngr_tmr.run.look import LookAround
 from mngr_tmr.run.stage import Integrate, Tell, open_journal, run_stage
 from mngr_tmr.run.steps import Steps
@@ -63,7 +64,8 @@ def run_tasks(  # noqa: PLR0913
         rang = mngr.Bell(manager).rang
         if entries:
             ensure_ready(msgspec.structs.replace(spec, knobs=state.knobs), env, manager)
-        hands = RealHands(steps.table(), look, rang, poll_s=POLL_S, clock=clock)
+        log = RunLog(folder)
+        hands = RealHands(steps.table(), look, rang, poll_s=POLL_S, clock=clock, log=log.unexpected)
         loop = Loop(state, journal.append, hands, _without_values(folder, observe) if observe else None)
         try:
             with _Interrupts(loop, hands, tell):
@@ -79,7 +81,7 @@ def run_tasks(  # noqa: PLR0913
         loop.note(*stop_all(state, manager), *remove_leftovers(spec, manager, is_resumed=bool(entries)))
         loop.note(*end_idle_hosts(state, manager))
         if integrate is not None and integrates:
-            run_stage(integrate, lambda entry: loop.record((entry,)), clock.now)
+            run_stage(integrate, lambda entry: loop.record((entry,)), clock.now, log)
         return state
     finally:
         journal.close()

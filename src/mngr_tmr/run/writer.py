@@ -36,6 +36,13 @@ class RunWriter:
         """Text, without values."""
         self._replace(path, (self.redactor.data(data),))
 
+    def append(self, path: str, data: bytes) -> None:
+        """Adds text, without values, to the end of a file."""
+        self.prepare()
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+        with open(os.open(path, flags, _PRIVATE), "ab") as file:
+            file.write(self.redactor.data(data))
+
     def write_json(self, path: str, record: object) -> None:
         data = msgspec.json.format(self.redactor.json(record), indent=2)
         self._replace(path, (data, b"\n"))

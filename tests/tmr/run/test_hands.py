@@ -2,15 +2,21 @@
 
 import errno
 import queue
+import re
 import threading
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 import mngr
 from mngr_tmr.engine.sight import Look
 from mngr_tmr.model.entry import Entry
+from mngr_tmr.run.folder import RunFolder
 from mngr_tmr.run.hands import RealHands
+from mngr_tmr.run.log import RunLog
+from mngr_tmr.run.redact import Redactor
 
 PATIENCE_S = 60.0
 SELDOM_S = 3600.0
@@ -111,3 +117,28 @@ def test_the_watcher_survives_a_bell_that_cannot_be_heard_and_says_so_once(eye: 
         hands.close()
     (note,) = (each.message for each in told if isinstance(each, Entry))
     assert note.startswith("waiting for the next look failed, and looks go on: OSError")
+
+
+@pytest.mark.accept("P4", "Q13")
+def test_a_bug_in_a_step_leaves_its_traceback_in_the_log_and_its_place_in_the_row(
+    eye: Eye, tmp_path: Path
+) -> None:
+    def stumble(_: Entry) -> dict[str, Any]:
+        raise KeyError("canary-in-an-error")
+
+    env = {"TOKEN": "canary-in-an-error"}
+    folder = RunFolder(str(tmp_path), Redactor(env, env))
+    hands = RealHands({"pull": stumble}, eye.look, eye.rang, poll_s=SELDOM_S, log=RunLog(folder).unexpected)
+    told: list[Entry] = []
+    try:
+        hands.begin(Entry(1, "pull", "intended", "t", 2))
+        while not told:
+            told += [each for each in hands.news(PATIENCE_S) if isinstance(each, Entry)]
+    finally:
+        hands.close()
+    assert re.fullmatch(r"KeyError: .*test_hands\.py:\d+\)", told[0].message)
+    log = tmp_path / "run.log"
+    assert "pull t (attempt 2)\nTraceback" in log.read_text()
+    assert "in stumble" in log.read_text()
+    assert "canary" not in log.read_text()
+    assert log.stat().st_mode & 0o777 == 0o600

@@ -7,6 +7,8 @@ import pytest
 import mngr
 from mngr_tmr.model.entry import Entry
 from mngr_tmr.model.integration import Integration
+from mngr_tmr.run.folder import RunFolder
+from mngr_tmr.run.log import RunLog
 from mngr_tmr.run.stage import Integrate, Tell, run_stage
 
 DONE = Integration("b" * 40, "tmr/r1/integrated", "c" * 40)
@@ -14,7 +16,8 @@ DONE = Integration("b" * 40, "tmr/r1/integrated", "c" * 40)
 
 def recorded(integrate: Integrate, *errors: type[BaseException]) -> list[tuple[str, str]]:
     entries: list[Entry] = []
-    run: Callable[[], object] = lambda: run_stage(integrate, entries.append, lambda: 5.0)  # noqa: E731
+    log = RunLog(RunFolder("no-such-folder"))
+    run: Callable[[], object] = lambda: run_stage(integrate, entries.append, lambda: 5.0, log)  # noqa: E731
     if errors:
         with pytest.raises(errors):
             run()
