@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import stat
 import subprocess
 import sys
 import tempfile
@@ -104,7 +105,21 @@ def test_folders_made_read_only_are_removed_too(tmp_path: Path) -> None:
     assert end_world(world) == []
 
 
-@pytest.mark.accept("F20")
+@pytest.mark.accept("F10")
+def test_the_folder_that_worlds_are_in_stays_as_it_is_when_one_is_removed_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As root, with worlds in /tmp, all other users were locked out of it."""
+    with tempfile.TemporaryDirectory(prefix="w", dir="/tmp") as short:
+        os.chmod(short, 0o755)
+        monkeypatch.setattr(tempfile, "tempdir", short)
+        world = make_world(str(tmp_path), os.environ)
+        assert os.path.dirname(world.root) == short
+        assert end_world(world) == end_world(world) == []
+        assert stat.S_IMODE(os.stat(short).st_mode) == 0o755
+
+
+@pytest.mark.accept("F10")
 def test_a_world_that_cannot_be_removed_changes_nothing_outside_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -131,6 +146,7 @@ def test_a_world_that_cannot_be_removed_changes_nothing_outside_it(
     shutil.rmtree(above)
 
 
+@pytest.mark.accept("F20")
 def test_what_an_agent_or_a_hook_left_in_the_environment_is_removed(tmp_path: Path) -> None:
     stray = ("MNGR_AGENT_ID", "MNGR__A__B", "TMUX", "TMUX_PANE", "CLAUDECODE", "CLAUDE_CODE_X", "GIT_DIR")
     world = make_world(str(tmp_path), {"PATH": os.environ["PATH"], "KEPT": "1", **dict.fromkeys(stray, "x")})
