@@ -83,7 +83,7 @@ def end_world(world: World) -> list[int]:
         ask(("tmux", "-N", "-S", name, "kill-server"), world.env, timeout_s=3, cwd=folder)
     left = end_marked(world.marks)
     release(world.root)
-    shutil.rmtree(world.root, onerror=_make_writable)
+    shutil.rmtree(world.root, onerror=lambda _, path, __: _make_writable(world.root, path))
     return left
 
 
@@ -165,10 +165,11 @@ def _is_tmux(world: World, path: str) -> bool:
     return path == world.socket or folder.startswith("tmux")
 
 
-def _make_writable(_: object, path: str, __: object) -> None:
-    """Second try at removing what a test made read-only."""
+def _make_writable(root: str, path: str) -> None:
+    """Second try at removing what a test made read-only below `root`, whose own folder is not ours to change."""
     try:
-        os.chmod(os.path.dirname(path), 0o700)
+        if path != root:
+            os.chmod(os.path.dirname(path), 0o700)
         os.chmod(path, 0o700, follow_symlinks=os.path.islink(path) is False)
         if os.path.isdir(path) and not os.path.islink(path):
             shutil.rmtree(path, ignore_errors=True)

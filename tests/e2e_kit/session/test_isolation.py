@@ -1,8 +1,10 @@
 """Worlds do not touch each other, and nothing of them is left."""
 
 import os
+import stat
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -98,6 +100,20 @@ def test_folders_made_read_only_are_removed_too(tmp_path: Path) -> None:
     assert end_world(world) == []
     assert not os.path.exists(world.root)
     assert end_world(world) == []
+
+
+@pytest.mark.accept("F10")
+def test_the_folder_that_worlds_are_in_stays_as_it_is_when_one_is_removed_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As root, with worlds in /tmp, all other users were locked out of it."""
+    with tempfile.TemporaryDirectory(prefix="w", dir="/tmp") as short:
+        os.chmod(short, 0o755)
+        monkeypatch.setattr(tempfile, "tempdir", short)
+        world = make_world(str(tmp_path), os.environ)
+        assert os.path.dirname(world.root) == short
+        assert end_world(world) == end_world(world) == []
+        assert stat.S_IMODE(os.stat(short).st_mode) == 0o755
 
 
 @pytest.mark.accept("F20")
