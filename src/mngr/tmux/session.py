@@ -132,19 +132,19 @@ n=0
 until [ -e "$D/pid" ] || [ -e "$D/exit.json" ] || [ "$n" -ge 1000 ]; do n=$((n + 1)); sleep 0.002; done
 pid=0; { read -r pid rest <"$D/pid"; } 2>/dev/null
 n=0; calm=0; gone=0
-while [ "$n" -lt 100 ] && [ "$calm" -lt 2 ] && [ ! -e "$D/exit.json" ]; do
+while [ "$n" -lt 60 ] && [ "$calm" -lt 2 ] && [ ! -e "$D/exit.json" ]; do
   stat=; { read -r stat </proc/$pid/stat; } 2>/dev/null
   state=${stat##*) }
   case $state in S*) calm=$((calm + 1)) ;; *) calm=0 ;; esac
   # Until the exec it is still sh, which sleeps for its own reasons.
   line=; { read -r line </proc/$pid/cmdline; } 2>/dev/null
   case $line in *run.sh*launch) calm=0 ;; esac
-  [ -d /proc/self ] || [ "$n" -lt 35 ] || break
+  [ -d /proc/self ] || [ "$n" -lt 20 ] || break
   # It is dead and tmux's hook has yet to write the record: wait for that rather than count.
-  case $state in Z*|X*|'') [ -d /proc/self ] && [ "$gone" -lt 700 ] && n=$((n - 1)) && gone=$((gone + 1)) ;; esac
+  case $state in Z*|X*|'') [ -d /proc/self ] && [ "$gone" -lt 400 ] && n=$((n - 1)) && gone=$((gone + 1)) ;; esac
   # tmux misses the death of a child that ends while libutempter runs its helper; the signal makes it look again.
   case $state in Z*) set -- $state; kill -CHLD "$2" 2>/dev/null ;; esac
-  n=$((n + 1)); [ "$calm" -ge 2 ] || sleep 0.002
+  n=$((n + 1)); [ "$calm" -ge 2 ] || sleep 0.005
 done
 """
 
