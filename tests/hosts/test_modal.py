@@ -84,6 +84,12 @@ def test_a_command_of_many_long_words_arrives(host: ModalHost) -> None:
     assert done.text.split() == ["90000", "80000", "90000"]
 
 
+def test_an_upload_is_made_of_large_writes(modal: Service, host: ModalHost) -> None:
+    before = modal.faults.asked["TaskExecStdinWrite"]
+    assert host.run(["wc", "-c"], stdin=bytes(8 << 20), timeout_s=90).text.strip() == str(8 << 20)
+    assert modal.faults.asked["TaskExecStdinWrite"] - before <= 8  # its end is one of them
+
+
 @pytest.mark.accept("K17")
 def test_options_are_honoured(modal: Service, app: str) -> None:
     provider = modal.provider(app, allow_domains=["pypi.org"], allow_cidrs=["10.0.0.0/8"], region="eu")
