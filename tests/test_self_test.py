@@ -1,14 +1,11 @@
 """mngr is tested with itself: its tutorial is covered by its suite, and its pipeline mends a fault in its own code."""
 
 import os
-import py_compile
 import re
 import shutil
 import sys
 from collections.abc import Iterator
-from importlib.util import cache_from_source
 from pathlib import Path
-from py_compile import PycInvalidationMode
 from typing import Any
 
 import msgspec
@@ -135,18 +132,6 @@ class Clone:
     def run(self, *argv: str) -> Completed:
         return process.run(argv, cwd=str(self.repo), env=OnlyEnv(self.env), timeout_s=1200)
 
-    def compiled(self) -> Path:
-        """Our modules as Python would cache them, valid in every copy for as long as a module's text is the same.
-
-        The pipeline lets tests cache nothing in a copy, where each `mngr` that they start would compile it all.
-        """
-        folder = self.repo.with_name("compiled")
-        for package in ("mngr", "mngr_lib", "mngr_e2e"):
-            for path in (self.repo / "src" / package).rglob("*.py"):
-                cache = folder / os.path.relpath(cache_from_source(str(path)), self.repo)
-                py_compile.compile(str(path), str(cache), invalidation_mode=PycInvalidationMode.CHECKED_HASH)
-        return folder
-
     def sections(self, run: str) -> dict[str, str]:
         summary = msgspec.json.decode((self.repo / f".mngr/tmr/{run}/summary.json").read_bytes())
         return {row["test"].rpartition("::")[2]: row["section"] for row in summary["rows"]}
@@ -186,7 +171,6 @@ def test_a_fault_in_our_own_code_comes_back_as_one_fix(clone: Clone, tmp_path: P
         "FLAGS": "--name own --integrator mechanical",
         "MNGR__TMR__VERIFY_RUNS": "1",
         "MNGR__TMR__SUITE": f"ls {FILE}",
-        "MNGR__TMR__SETUP": f"tools/own-page && cp -r '{clone.compiled()}/.' .",
     }
     done = clone.run("tools/self-test", SUITE, "--", "-k", f"{MENDED} or {LOOKED_AT} or {UNTOUCHED}")
     assert done.code == 8, done
