@@ -29,8 +29,8 @@ _SETUP = (
 )
 
 
-# None of these agents hangs: however long their pytest takes, they are not given up.
-_PATIENT = ("-S", "tmr.silence=15m")
+# None of these agents hangs or ends without a result: however slow the machine is, they are not given up.
+_PATIENT = ("-S", "tmr.silence=15m", "-S", "tmr.grace=60s")
 _WORDS = ("--integrator", "mechanical", "--setup", _SETUP)
 _FEW = ("-k", "add_keeps or help_succeeds or unknown_verb")
 _ENDS = {
