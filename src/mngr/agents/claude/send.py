@@ -16,8 +16,10 @@ from mngr.store.untrusted import decode
 from mngr.tmux.pane import CHANGED, AgentPane, AroundPaste, Pasted, check_size, paste, press
 from mngr.tmux.server import tmux_sh
 
-# A command of its own may leave no trace at all, so it is not worth a long wait.
+# A command of its own may leave no trace at all, so it is not worth a long wait once the prompt has taken it.
 _EVIDENCE_S, _COMMAND_S = 8.0, 2.0
+# A command may open a dialog, and an Enter that waits in the terminal while the program is slow would answer it.
+_COMMAND_AGAIN_S = 5.0
 _TICK_S = 0.05
 _PRESSES = 4
 _TRIES = 5
@@ -76,7 +78,9 @@ def _around(pane: AgentPane, seen: Glance, text: str) -> AroundPaste:
     over = "|".join(f"""*'"kind":"{kind}"'*""" for kind in (RESUMED, PROMPT_SUBMITTED, TURN_ENDED))
     # A question that was asked long ago and is not on the screen any more is no reason to wait.
     asks = "true" if seen.says_it_asks else "! mngr_asks"
-    ticks = int((_COMMAND_S if text.startswith("/") else _EVIDENCE_S) / _TICK_S)
+    is_command, ticks = text.startswith("/"), int(_EVIDENCE_S / _TICK_S)
+    enough = int(_COMMAND_S / _TICK_S) if is_command else ticks
+    again = int(_COMMAND_AGAIN_S / _TICK_S) if is_command else 0
     before = f"""\
 {_functions(pane)}
 mngr_asks() {{ tail -c 4096 {log} | grep -E '"kind":"({KINDS})"' | tail -n 1 | grep -q {NEEDS_INPUT}; }}
@@ -100,8 +104,11 @@ until mngr_typed || [ "$n" -ge {int(2 / _TICK_S)} ]; do n=$((n + 1)); sleep {_TI
 n=0
 until mngr_taken; do
   if [ $((n % 10)) -eq 0 ]; then
-    [ "$n" -lt {ticks} ] && [ "$(mngr_dead)" = 0 ] || break
-    if [ "$pressed" -lt {_PRESSES} ] && [ -z "$asked" ] && mngr_typed; then
+    mngr_look
+    [ "$n" -lt {enough} ] || {{ [ "$is" = typed ] && [ "$n" -lt {ticks} ]; }} || break
+    [ "$(mngr_dead)" = 0 ] || break
+    [ "$pressed" -eq 0 ] || [ "$n" -ge {again} ] || is=waits
+    if [ "$pressed" -lt {_PRESSES} ] && [ -z "$asked" ] && [ "$is" = typed ]; then
       [ "$pressed" -gt 0 ] || printf '%s\\n' "$text" >{_shown(pane)}
       mngr_press '\r'; pressed=$((pressed + 1))
     fi
