@@ -74,12 +74,15 @@ def loaded(world: World) -> set[str]:
     return set(done.stderr.decode().rpartition("modules:")[2].split())
 
 
+CLAUDE = {f"mngr.agents.{name}" for name in ("claude", "claude.phase", "shared", "shared.waiting")}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("type", "args", "own"),
     [
         ("command", ("sleep", "1000"), {"mngr.agents.protocol"}),
-        ("claude", (), {"mngr.agents.protocol", "mngr.agents.claude.type"}),
+        ("claude", (), {"mngr.agents.protocol", *CLAUDE}),
     ],
 )
 def test_one_process_looks_at_all_of_them_and_one_small_module_is_loaded(
