@@ -155,7 +155,6 @@ def test_machines_by_ssh_are_judged_by_ratios_and_by_how_soon_an_end_is_noticed(
         assert "10 hosts x 10 agents" in render(results)
 
 
-@pytest.mark.accept("E1")
 def test_many_sandboxes_are_judged_without_the_loading_of_the_sdk() -> None:
     good = Sandboxes(200, 0.06, 200, 607, 2.2, 1.7, 0.8, 0.8, 210, 15)
     bad = Sandboxes(200, 0.06, 199, 1600, 2.4, 1.9, 0.8, 0.8, 1400, 800)

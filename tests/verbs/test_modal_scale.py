@@ -52,7 +52,6 @@ def fleet(tmp_path: Path, modal: Service) -> Iterator[Fleet]:
     made.end()
 
 
-@pytest.mark.accept("E1")
 def test_a_look_over_many_sandboxes_is_complete_in_three_calls_each(fleet: Fleet) -> None:
     asked, manager = fleet.service.faults.asked, fleet.manager()
     asked.clear()
@@ -70,7 +69,6 @@ def test_a_look_over_many_sandboxes_is_complete_in_three_calls_each(fleet: Fleet
     assert asked.total() <= 2 * HOSTS + 5, asked  # the connections are kept
 
 
-@pytest.mark.accept("E1")
 def test_a_command_by_a_bare_name_asks_the_one_host_that_is_known_to_have_it(fleet: Fleet) -> None:
     fleet.service.faults.asked.clear()
     code = exec_in("a7", ["true"], on_output=lambda _stream, _data: None, manager=fleet.manager())
@@ -80,7 +78,6 @@ def test_a_command_by_a_bare_name_asks_the_one_host_that_is_known_to_have_it(fle
         exec_in("a777", ["true"], on_output=lambda _stream, _data: None, manager=fleet.manager())
 
 
-@pytest.mark.accept("E1")
 def test_a_look_that_missed_hosts_says_how_many(fleet: Fleet) -> None:
     silent = {f"h{number}" for number in range(5)}
     for sandbox in fleet.service.running(fleet.app):
@@ -92,7 +89,6 @@ def test_a_look_that_missed_hosts_says_how_many(fleet: Fleet) -> None:
     assert warning.startswith(f"5 of {HOSTS} hosts of modal did not answer: h0, h1, h2 and 2 more")
 
 
-@pytest.mark.accept("E1")
 def test_list_of_silent_sandboxes_ends_quietly_and_claims_nothing(fleet: Fleet) -> None:
     fleet.service.faults.late_s["TaskExecStart"] = 3600
     fleet.world.host_dir.mkdir(exist_ok=True)
