@@ -186,9 +186,10 @@ def _plug_in(pid: str) -> tuple[str, str]:
     """A cable between this machine and the network of a process; the far address, and the name of our end."""
     chance = random.SystemRandom()
     label = f"mg{chance.randrange(1 << 32):08x}"
-    net = f"10.{chance.randrange(128, 250)}.{chance.randrange(256)}.{4 * chance.randrange(64)}"
-    base, _, last = net.rpartition(".")
-    here, there = (f"{base}.{int(last) + step}" for step in (1, 2))
+    here = there = ""
+    while not here or f" {here}\n" in Path("/proc/net/fib_trie").read_text():  # another machine's
+        base, last = f"10.{chance.randrange(128, 250)}.{chance.randrange(256)}", 4 * chance.randrange(64)
+        here, there = (f"{base}.{last + step}" for step in (1, 2))
     _run("ip", "link", "add", label, "type", "veth", "peer", "name", "eth0", "netns", pid)
     _run("ip", "addr", "add", f"{here}/30", "dev", label)
     _run("ip", "link", "set", label, "up")
