@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.support.needs import needs
 from tests.support.stranger import Stranger
 from tests.support.world import PATIENCE_S, World
 
@@ -38,8 +39,7 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
 
 @pytest.fixture
 def stranger() -> Iterator[Stranger]:
-    if os.geteuid() != 0:
-        pytest.skip("needs root, to act as another user")
+    needs("root, to act as another user", "sh", "-c", '[ "$(id -u)" = 0 ]')
     made = Stranger(Path(f"/tmp/mngr-test-stranger-{os.urandom(6).hex()}"))
     yield made
     made.end()
