@@ -23,7 +23,7 @@ from tests.support.relay import Relay
 
 import mngr
 from mngr.actions.manager import Manager
-from mngr.hosts.ssh import SshProvider, socket_folder
+from mngr.hosts.ssh.provider import SshProvider, socket_folder
 
 HOSTS, AGENTS = 10, 10
 _LATE_S = 0.2

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 import mngr
-from mngr.actions.create_spec import CreateFields, CreateSpec
+from mngr.actions.create.request import CreateFields, CreateSpec
 
 pytestmark = pytest.mark.accept("K3")
 

@@ -81,10 +81,17 @@ def test_a_module_in_no_layer_is_seen_in_every_package(copied: Path) -> None:
 
 # Each is to be resolved, and then removed from here; no new one may come.
 KNOWN_CYCLES = {
-    frozenset({"mngr.actions.elsewhere", "mngr.actions.rows"}),
+    frozenset({"mngr.actions.remote_listing", "mngr.actions.rows"}),
     frozenset(
         f"mngr.actions.{name}"
-        for name in ("clone", "create", "create_host", "create_plan", "from_snapshot", "host_snapshot")
+        for name in (
+            "create.clone",
+            "create.create",
+            "create.host",
+            "create.plan",
+            "create.from_snapshot",
+            "snapshots.host",
+        )
     ),
 }
 
@@ -105,7 +112,7 @@ def test_only_the_command_line_imports_click() -> None:
     offenders = [
         str(path.relative_to(ROOT))
         for path in (ROOT / "src/mngr").rglob("*.py")
-        if path.parent.name != "cli" and "import click" in path.read_text()
+        if "cli" not in path.relative_to(ROOT).parts and "import click" in path.read_text()
     ]
     assert offenders == []
 

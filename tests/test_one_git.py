@@ -13,7 +13,7 @@ ROOT = Path(__file__).parent.parent
 _AGENTS_OWN = {
     "src/mngr/agents/scripted/program.py",
     "src/mngr_tmr/publish/program/config.py",
-    "src/mngr/transfer/conformance.py",
+    "src/mngr/testing/transfers.py",
 }
 _BUILDER = "src/mngr_lib/git.py"
 # Names of programs that are looked for, not run.

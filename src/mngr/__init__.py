@@ -14,21 +14,21 @@ if TYPE_CHECKING:
     from mngr.actions.capture import capture as capture
     from mngr.actions.capture import cast as cast
     from mngr.actions.cleanup import choose_agents as choose_agents
-    from mngr.actions.clone import clone as clone
     from mngr.actions.connect import ConnectPlan as ConnectPlan
     from mngr.actions.connect import plan_connect as plan_connect
-    from mngr.actions.create import AgentDiedError as AgentDiedError
-    from mngr.actions.create import create as create
-    from mngr.actions.create_many import create_many as create_many
-    from mngr.actions.create_spec import CreateSpec as CreateSpec
+    from mngr.actions.create.batch import create_many as create_many
+    from mngr.actions.create.clone import clone as clone
+    from mngr.actions.create.create import AgentDiedError as AgentDiedError
+    from mngr.actions.create.create import create as create
+    from mngr.actions.create.request import CreateSpec as CreateSpec
     from mngr.actions.destroy import destroy as destroy
     from mngr.actions.doctor import examine as examine
     from mngr.actions.events import events as events
     from mngr.actions.events import follow as follow
     from mngr.actions.exec import exec_in as exec_in
     from mngr.actions.filter import Filter as Filter
-    from mngr.actions.gc import find_garbage as find_garbage
-    from mngr.actions.gc import remove_garbage as remove_garbage
+    from mngr.actions.gc.gc import find_garbage as find_garbage
+    from mngr.actions.gc.gc import remove_garbage as remove_garbage
     from mngr.actions.hosts import destroy_host as destroy_host
     from mngr.actions.hosts import start_host as start_host
     from mngr.actions.hosts import stop_host as stop_host
@@ -49,11 +49,11 @@ if TYPE_CHECKING:
     from mngr.actions.push import push_files as push_files
     from mngr.actions.rename import rename as rename
     from mngr.actions.rows import Row as Row
-    from mngr.actions.snapshot import Snapshot as Snapshot
-    from mngr.actions.snapshot import create_snapshot as create_snapshot
-    from mngr.actions.snapshot import destroy_snapshot as destroy_snapshot
-    from mngr.actions.snapshot import list_snapshots as list_snapshots
-    from mngr.actions.snapshot import restore_snapshot as restore_snapshot
+    from mngr.actions.snapshots.snapshot import Snapshot as Snapshot
+    from mngr.actions.snapshots.snapshot import create_snapshot as create_snapshot
+    from mngr.actions.snapshots.snapshot import destroy_snapshot as destroy_snapshot
+    from mngr.actions.snapshots.snapshot import list_snapshots as list_snapshots
+    from mngr.actions.snapshots.snapshot import restore_snapshot as restore_snapshot
     from mngr.actions.start import start as start
     from mngr.actions.stop import stop as stop
     from mngr.actions.targets import find as find
@@ -89,17 +89,17 @@ _HOMES = {
     "actions.bell": "Bell",
     "actions.capture": "capture cast",
     "actions.cleanup": "choose_agents",
-    "actions.clone": "clone",
+    "actions.create.clone": "clone",
     "actions.connect": "ConnectPlan plan_connect",
-    "actions.create": "AgentDiedError create",
-    "actions.create_many": "create_many",
-    "actions.create_spec": "CreateSpec",
+    "actions.create.create": "AgentDiedError create",
+    "actions.create.batch": "create_many",
+    "actions.create.request": "CreateSpec",
     "actions.destroy": "destroy",
     "actions.doctor": "examine",
     "actions.events": "events follow",
     "actions.exec": "exec_in",
     "actions.filter": "Filter",
-    "actions.gc": "find_garbage remove_garbage",
+    "actions.gc.gc": "find_garbage remove_garbage",
     "actions.hosts": "destroy_host start_host stop_host",
     "actions.label": "label",
     "actions.list": "Listing list_agents",
@@ -112,7 +112,7 @@ _HOMES = {
     "actions.push": "push push_files",
     "actions.rename": "rename",
     "actions.rows": "Row",
-    "actions.snapshot": "Snapshot create_snapshot destroy_snapshot list_snapshots restore_snapshot",
+    "actions.snapshots.snapshot": "Snapshot create_snapshot destroy_snapshot list_snapshots restore_snapshot",
     "actions.start": "start",
     "actions.stop": "stop",
     "actions.targets": "find",

@@ -9,16 +9,16 @@ from mngr_box.provider import BoxProvider
 from tests.actions.world import World
 from tests.support.needs import needs
 
-from mngr.actions.clone import clone
-from mngr.actions.create import create
+from mngr.actions.create.clone import clone
+from mngr.actions.create.create import create
 from mngr.actions.destroy import destroy
 from mngr.actions.exec import exec_in
-from mngr.actions.gc import find_garbage, remove_garbage
+from mngr.actions.gc.gc import find_garbage, remove_garbage
 from mngr.actions.list import list_agents
 from mngr.actions.manager import Manager
 from mngr.actions.message import message
 from mngr.actions.migrate import migrate
-from mngr.actions.snapshot import create_snapshot, list_snapshots
+from mngr.actions.snapshots.snapshot import create_snapshot, list_snapshots
 from mngr.errors import MngrError
 from mngr.hosts.protocol import Host
 from mngr.model.agent import Agent

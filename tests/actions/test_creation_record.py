@@ -6,15 +6,15 @@ from pathlib import Path
 import pytest
 from tests.actions.world import World
 
-from mngr.actions.create import create
+from mngr.actions.create.create import create
 from mngr.actions.creation_record import _CREATION_MAY_TAKE_S
 from mngr.actions.destroy import destroy
-from mngr.actions.gc import remove_garbage
+from mngr.actions.gc.gc import remove_garbage
 from mngr.actions.manager import Manager
 from mngr.actions.pull import pull
 from mngr.errors import RefusedError
-from mngr.hosts.faulty import FaultyProvider
 from mngr.model.agent import Agent
+from mngr.testing.faulty.provider import FaultyProvider
 
 pytestmark = pytest.mark.accept("Q11")
 

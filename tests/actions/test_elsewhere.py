@@ -12,7 +12,7 @@ from tests.support.sshd import Machine, Machines, machines
 from tests.support.world import World
 
 import mngr
-from mngr.actions.gc import find_garbage, remove_garbage
+from mngr.actions.gc.gc import find_garbage, remove_garbage
 from mngr.actions.host_notes import note_creation, noted_creations
 from mngr.actions.manager import Manager
 from mngr.actions.rows import this_process

@@ -10,12 +10,12 @@ from tests.actions.world import World, processes_of
 from tests.tmux.stage import is_alive
 
 from mngr import process
-from mngr.actions.create import create
+from mngr.actions.create.create import create
 from mngr.actions.destroy import destroy
-from mngr.actions.gc import Garbage, find_garbage, remove_garbage
+from mngr.actions.gc.gc import Garbage, find_garbage, remove_garbage
 from mngr.actions.list import list_agents
 from mngr.actions.manager import Manager
-from mngr.actions.snapshot import create_snapshot, restore_snapshot
+from mngr.actions.snapshots.snapshot import create_snapshot, restore_snapshot
 from mngr.errors import MngrError, UnreachableError
 from mngr.hosts.local import LocalProvider
 from mngr.model.host import HostRef
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.accept("K1")
 _CREATE_AND_DIE = """
 import os, signal, sys
 from mngr import process
-from mngr.actions.create import create
+from mngr.actions.create.create import create
 
 when, at, transfer, setup = sys.argv[1], int(sys.argv[2]), sys.argv[3], sys.argv[4]
 step, count = getattr(process, when), 0

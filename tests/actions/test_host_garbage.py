@@ -13,16 +13,16 @@ from tests.support.needs import needs
 
 import mngr
 from mngr import process
-from mngr.actions.gc import find_garbage, remove_garbage
+from mngr.actions.gc.gc import find_garbage, remove_garbage
 from mngr.actions.manager import Manager
-from mngr.hosts.faulty import FaultyProvider
 from mngr.model.host import HostSpec, HostState
 from mngr.process import wait_until
+from mngr.testing.faulty.provider import FaultyProvider
 
 # Dies when the host of its agent is made and the agent has nothing there yet.
 _CREATE_AND_DIE = """
 import os, signal, sys
-from mngr.actions.create import create
+from mngr.actions.create.create import create
 from mngr.actions.manager import Manager
 from mngr_box.provider import BoxProvider
 class Deadly(BoxProvider):

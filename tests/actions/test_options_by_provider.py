@@ -9,7 +9,7 @@ from tests.support.world import World
 
 import mngr
 from mngr import registry
-from mngr.actions.create_spec import HOST_FIELDS
+from mngr.actions.create.request import HOST_FIELDS
 
 VALUES = {
     "image": "debian",

@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 from tests.actions.world import World
 
-from mngr.actions.clone import clone
-from mngr.actions.create import create
+from mngr.actions.create.clone import clone
+from mngr.actions.create.create import create
 from mngr.actions.destroy import destroy
 from mngr.actions.events import events
 from mngr.actions.message import message
 from mngr.actions.rename import rename
-from mngr.actions.snapshot import (
+from mngr.actions.snapshots.snapshot import (
     agent_of_directory,
     create_snapshot,
     destroy_snapshot,

@@ -8,8 +8,8 @@ from tests.support.processes import mentioning
 from tests.support.repository import commit_all, copy_of
 
 from mngr import process
-from mngr.actions.create import create
-from mngr.actions.create_spec import CreateFields
+from mngr.actions.create.create import create
+from mngr.actions.create.request import CreateFields
 from mngr.actions.destroy import destroy_rows
 from mngr.actions.list import list_agents
 from mngr.actions.manager import Manager

@@ -13,12 +13,12 @@ from mngr.agents.claude.headless import ClaudeHeadlessType
 from mngr.agents.claude.home import home_of
 from mngr.agents.claude.text import readings
 from mngr.agents.claude.type import ClaudeType
-from mngr.agents.conformance import AgentTypeConformance, Outcome, Running
 from mngr.agents.custom import CustomType
 from mngr.agents.protocol import AgentType, Transcribed
 from mngr.hosts.protocol import Host
 from mngr.model.agent import AgentState, WaitingReason
 from mngr.store.fold import Folded
+from mngr.testing.agents import AgentTypeConformance, Outcome, Running
 
 OUTCOMES = (
     Outcome(Folded(started_at=1005.0), AgentState.RUNNING),

@@ -8,11 +8,11 @@ import pytest
 
 from mngr.agents.claude.home import home_of
 from mngr.agents.claude.type import ClaudeType
-from mngr.agents.conformance import new_spec
 from mngr.errors import UsageError
 from mngr.hosts.local import LocalHost
 from mngr.model.agent import AgentSpec
 from mngr.process import Completed
+from mngr.testing.agents import new_spec
 
 pytestmark = pytest.mark.accept("K14", "Q9")
 TYPE = ClaudeType()

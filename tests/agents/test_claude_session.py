@@ -10,10 +10,10 @@ import pytest
 from mngr.agents.claude.home import home_of
 from mngr.agents.claude.session import read_spendings, read_turns
 from mngr.agents.claude.type import ClaudeType
-from mngr.agents.conformance import new_spec
 from mngr.hosts.local import LocalHost
 from mngr.model.agent import AgentSpec
 from mngr.model.message import Spending, Turn
+from mngr.testing.agents import new_spec
 
 pytestmark = pytest.mark.accept("K14")
 TYPE = ClaudeType()

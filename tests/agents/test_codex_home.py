@@ -13,11 +13,11 @@ from tests.support.model import Model
 import mngr
 from mngr.agents.codex.home import screen_words, server_words
 from mngr.agents.codex.type import CodexType
-from mngr.agents.conformance import new_spec
 from mngr.errors import MngrError, UsageError
 from mngr.hosts.local import LocalHost
 from mngr.model.agent import AgentState, WaitingReason
 from mngr.process import wait_until
+from mngr.testing.agents import new_spec
 
 pytestmark = pytest.mark.accept("K14", "Q9")
 TYPE = CodexType()

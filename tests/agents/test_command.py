@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from mngr.agents.command import CommandType
-from mngr.agents.conformance import PATIENCE_S, AgentTypeConformance, Outcome, Running, new_spec, running
 from mngr.errors import RefusedError, UnreachableError, UsageError
 from mngr.hosts.local import LocalHost
 from mngr.hosts.protocol import Host
@@ -14,6 +13,7 @@ from mngr.model.agent import AgentState
 from mngr.model.message import Delivery, Usage
 from mngr.process import Completed, wait_until
 from mngr.store.fold import Folded
+from mngr.testing.agents import PATIENCE_S, AgentTypeConformance, Outcome, Running, new_spec, running
 from mngr.tmux.pane import AgentPane, look
 
 

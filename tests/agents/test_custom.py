@@ -10,7 +10,6 @@ import pytest
 
 from mngr.agents.claude.type import ClaudeType
 from mngr.agents.command import CommandType
-from mngr.agents.conformance import PATIENCE_S, new_spec, running
 from mngr.agents.custom import CustomType, custom_type
 from mngr.agents.protocol import AgentType, Metered, Resumable, Transcribed
 from mngr.agents.scripted.type import ScriptedType
@@ -18,6 +17,7 @@ from mngr.errors import UsageError
 from mngr.hosts.local import LocalHost
 from mngr.model.message import Delivery
 from mngr.process import wait_until
+from mngr.testing.agents import PATIENCE_S, new_spec, running
 
 DOCUMENT = Path(__file__).parents[2] / "docs/agents.md"
 PARENTS: dict[str, Callable[[], AgentType]] = {"command": CommandType, "scripted": ScriptedType}

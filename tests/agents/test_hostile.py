@@ -17,12 +17,12 @@ from tests.support import hostile
 from mngr.agents.claude.observe import glance
 from mngr.agents.claude.text import readings
 from mngr.agents.claude.type import ClaudeType
-from mngr.agents.conformance import Running, running
 from mngr.agents.custom import CustomType
 from mngr.errors import RefusedError
 from mngr.hosts.local import LocalHost
 from mngr.model.message import Delivery
 from mngr.process import wait_until
+from mngr.testing.agents import Running, running
 from mngr.tmux.server import tmux
 
 pytestmark = pytest.mark.accept("K8")

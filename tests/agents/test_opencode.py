@@ -7,13 +7,13 @@ import pytest
 from tests.agents.offline import opencode_env
 from tests.support.model import Model
 
-from mngr.agents.conformance import AgentTypeConformance, Outcome, Running
 from mngr.agents.custom import CustomType
 from mngr.agents.opencode.type import OpenCodeType
 from mngr.agents.protocol import AgentType, Transcribed
 from mngr.hosts.protocol import Host
 from mngr.model.agent import AgentState, WaitingReason
 from mngr.store.fold import Folded
+from mngr.testing.agents import AgentTypeConformance, Outcome, Running
 
 OUTCOMES = (
     Outcome(Folded(started_at=1005.0), AgentState.RUNNING),

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from mngr.agents.conformance import new_spec
 from mngr.agents.opencode.home import home_of, prompt_options
 from mngr.agents.opencode.type import OpenCodeType
 from mngr.errors import UsageError
@@ -15,6 +14,7 @@ from mngr.hosts.local import LocalHost
 from mngr.model.agent import AgentSpec
 from mngr.process import Completed
 from mngr.store.paths import HostPaths
+from mngr.testing.agents import new_spec
 
 pytestmark = pytest.mark.accept("K14", "Q9")
 TYPE = OpenCodeType()

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from mngr.agents.conformance import new_spec
 from mngr.agents.opencode.home import home_of
 from mngr.agents.opencode.session import read_spendings, read_turns
 from mngr.agents.opencode.type import OpenCodeType
@@ -15,6 +14,7 @@ from mngr.agents.prices import cost_usd
 from mngr.hosts.local import LocalHost
 from mngr.model.agent import AgentSpec
 from mngr.model.message import Spending, Turn
+from mngr.testing.agents import new_spec
 
 pytestmark = pytest.mark.accept("K14")
 TYPE = OpenCodeType()

@@ -9,17 +9,6 @@ from typing import Any
 
 import pytest
 
-from mngr.agents.conformance import (
-    PATIENCE_S,
-    AgentTypeConformance,
-    Outcome,
-    Running,
-    end,
-    kill,
-    new_spec,
-    running,
-    start,
-)
 from mngr.agents.scripted.type import ScriptedType
 from mngr.errors import UsageError
 from mngr.hosts.local import LocalHost
@@ -32,6 +21,17 @@ from mngr.store.fold import Folded
 from mngr.store.paths import HostPaths
 from mngr.store.probe import Evidence, probe_argv, read_probe
 from mngr.store.untrusted import read_event
+from mngr.testing.agents import (
+    PATIENCE_S,
+    AgentTypeConformance,
+    Outcome,
+    Running,
+    end,
+    kill,
+    new_spec,
+    running,
+    start,
+)
 from mngr.tmux.pane import AgentPane, capture, look
 from mngr.tmux.server import tmux
 

@@ -17,12 +17,12 @@ from tests.agents.test_scripted import TYPE, evidence, kinds, playing, wait_kind
 from tests.tmux.stage import is_alive
 
 from mngr import process
-from mngr.agents.conformance import PATIENCE_S, Running
 from mngr.agents.scripted import program
 from mngr.agents.scripted.program import PASTE_END, PASTE_START, BadPlaybookError, Inbox, compile_steps
 from mngr.hosts.local import LocalHost
 from mngr.process import wait_until
 from mngr.store.untrusted import ExitRecord
+from mngr.testing.agents import PATIENCE_S, Running
 from mngr.tmux.pane import capture, look
 
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from mngr.actions.filter import Filter
 from mngr.cli.create_options import spec_from_line, split_line
 from mngr.cli.render import Output
-from mngr.cli.screen import fit, width
 from mngr.cli.stdin import read_item
 from mngr.cli.template import parse_template
+from mngr.cli.terminal_text import fit, width
 from mngr.cli.verb import spread
 from mngr.errors import MngrError, UsageError
 from mngr.model.agent import Agent, AgentState

@@ -5,7 +5,7 @@ import pytest
 from tests.cli.command import Mngr
 
 from mngr.cli.app import app
-from mngr.cli.commands import ALIASES, COMMANDS, HABITS
+from mngr.cli.command_table import ALIASES, COMMANDS, HABITS
 from mngr.cli.helptext import completion_text, help_text
 from mngr.cli.shipped import read_shipped, shipped_topics
 from mngr.cli.verb import Verb

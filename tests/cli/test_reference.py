@@ -8,7 +8,7 @@ import pytest
 from tests.support.needs import needs
 
 from mngr import process, registry
-from mngr.cli.commands import ALIASES, COMMANDS
+from mngr.cli.command_table import ALIASES, COMMANDS
 from mngr.cli.reference import reference_files
 from mngr.cli.reference_man import command_man
 from mngr.cli.reference_pages import DISTRIBUTION, Page, Part, blocks_of, read_pages, read_topics

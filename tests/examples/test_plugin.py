@@ -28,7 +28,7 @@ print(registry.plugin_commands()["boxes"])
 print("mngr_box" in sys.modules)
 """
 _USE = """
-from mngr.actions.create import create
+from mngr.actions.create.create import create
 from mngr.actions.destroy import destroy
 from mngr.actions.list import list_agents
 from mngr.actions.manager import Manager

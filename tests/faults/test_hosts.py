@@ -10,7 +10,7 @@ from tests.support.world import World
 
 import mngr
 from mngr import process
-from mngr.actions.create_spec import HOST_FIELDS
+from mngr.actions.create.request import HOST_FIELDS
 from mngr.actions.rows import LIST_S
 from mngr.errors import TimedOutError, UnreachableError
 from mngr.hosts.local import LocalHost

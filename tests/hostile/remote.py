@@ -17,8 +17,8 @@ from tests.support.world import World
 
 from mngr import process
 from mngr.actions.manager import Manager
-from mngr.hosts.ssh import SshProvider, socket_folder
-from mngr.hosts.ssh_host import SshHost
+from mngr.hosts.ssh.host import SshHost
+from mngr.hosts.ssh.provider import SshProvider, socket_folder
 from mngr.model.agent import Agent
 from mngr.process import Completed, wait_until
 from mngr.store.paths import AgentPaths, HostPaths

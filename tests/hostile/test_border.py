@@ -15,8 +15,7 @@ from mngr.actions.manager import Manager
 from mngr.actions.rows import look_at, rows_from
 from mngr.actions.usage import usage
 from mngr.errors import MngrError, UnreachableError, UsageError
-from mngr.hosts.faulty import FaultyProvider
-from mngr.hosts.marked import collect
+from mngr.hosts.framed_exec import collect
 from mngr.model.agent import Agent, AgentSpec, AgentState
 from mngr.model.event import Event, encode_event
 from mngr.model.host import HostSpec
@@ -27,6 +26,7 @@ from mngr.store.paths import HostPaths
 from mngr.store.probe import TAIL_LIMIT, Evidence, HostEvidence, long_probe_argv, probe_argv
 from mngr.store.state import life
 from mngr.store.untrusted import ProcessMark
+from mngr.testing.faulty.provider import FaultyProvider
 
 SLEEP = ("sleep", "1000")
 NOW = 1_700_000_000.0

@@ -11,10 +11,10 @@ from msgspec.structs import replace
 from tests.tmr.run.lives import be_down, kill_when, launched, orchestrator, prompts
 from tests.tmr.run.pipeline import KNOBS, UNCHANGED, Pipeline, Step, pipeline
 
-from mngr.hosts.faulty_host import put_state
 from mngr.model.host import HostState
 from mngr.process import wait_until
 from mngr.store.paths import HostPaths
+from mngr.testing.faulty.host import put_state
 from mngr_tmr.engine.journal import read_journal
 from mngr_tmr.run.folder import RunFolder
 from mngr_tmr.run.look import agents_of

@@ -9,16 +9,16 @@ from msgspec import Struct
 from tests.actions.world import World
 from tests.hostile.traps import Traps, embed_repository, git, spring_load
 
-from mngr.actions.clone import clone
+from mngr.actions.create.clone import clone
 from mngr.actions.destroy import destroy
-from mngr.actions.gc import find_garbage, remove_garbage
+from mngr.actions.gc.gc import find_garbage, remove_garbage
 from mngr.actions.list import list_agents
 from mngr.actions.pull import pull
 from mngr.actions.push import push
-from mngr.actions.snapshot import create_snapshot, restore_snapshot
+from mngr.actions.snapshots.snapshot import create_snapshot, restore_snapshot
 from mngr.errors import MngrError
 from mngr.hosts.local import LocalHost
-from mngr.transfer.conformance import make_repository
+from mngr.testing.transfers import make_repository
 from mngr.transfer.discard import discard, unmerged_commits
 from mngr.transfer.mirror import MirrorTransfer
 from mngr.transfer.protocol import Brought

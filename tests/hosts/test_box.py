@@ -13,10 +13,10 @@ from tests.support.needs import needs
 
 from mngr import process
 from mngr.errors import UnreachableError
-from mngr.hosts.conformance import HostConformance, LifecycleConformance
 from mngr.hosts.protocol import Startable, shares_files
 from mngr.model.host import HostRef, HostSpec, HostState
 from mngr.process import CommandFailedError
+from mngr.testing.hosts import HostConformance, LifecycleConformance
 
 _CREATE_AND_DIE = """
 import os, signal, sys

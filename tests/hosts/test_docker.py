@@ -10,12 +10,12 @@ from tests.support.docker import BASE, TINY, Engine
 
 from mngr import process
 from mngr.errors import MngrError, NotFoundError, RefusedError, TimedOutError, UnreachableError, UsageError
-from mngr.hosts.conformance import HostConformance, LifecycleConformance
-from mngr.hosts.docker import DockerProvider
-from mngr.hosts.docker_host import DockerHost
-from mngr.hosts.docker_settings import read_settings
+from mngr.hosts.docker.host import DockerHost
+from mngr.hosts.docker.provider import DockerProvider
+from mngr.hosts.docker.settings import read_settings
 from mngr.hosts.protocol import Snapshots, Startable
 from mngr.model.host import HostSpec, HostState
+from mngr.testing.hosts import HostConformance, LifecycleConformance
 
 pytestmark = pytest.mark.slow
 

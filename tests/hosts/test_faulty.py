@@ -8,13 +8,13 @@ import pytest
 from tests.support.world import World
 
 import mngr
-from mngr.actions.gc import find_garbage
+from mngr.actions.gc.gc import find_garbage
 from mngr.errors import CapacityError, MngrError, UnreachableError, UsageError
-from mngr.hosts.conformance import HostConformance, LifecycleConformance
-from mngr.hosts.faulty import FaultyProvider
-from mngr.hosts.faulty_host import FaultyHost
 from mngr.hosts.protocol import shares_files
 from mngr.model.host import HostSpec, HostState
+from mngr.testing.faulty.host import FaultyHost
+from mngr.testing.faulty.provider import FaultyProvider
+from mngr.testing.hosts import HostConformance, LifecycleConformance
 
 pytestmark = pytest.mark.accept("Q3")
 

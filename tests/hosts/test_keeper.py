@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from mngr.errors import UsageError
-from mngr.hosts.keeper import keeper_argv, why_ended
 from mngr.hosts.local import LocalHost
+from mngr.hosts.watchdog import keeper_argv, why_ended
 from mngr.model.host import HostSpec
 from mngr.process import run, wait_until
 from mngr.store.paths import HostPaths

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from mngr.errors import UsageError
-from mngr.hosts.conformance import HostConformance, ProviderConformance
 from mngr.hosts.local import LocalHost, LocalProvider
 from mngr.hosts.protocol import shares_files
 from mngr.model.host import HostSpec
+from mngr.testing.hosts import HostConformance, ProviderConformance
 
 
 @pytest.mark.accept("K13")

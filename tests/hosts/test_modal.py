@@ -20,14 +20,14 @@ from tests.support.modal.service import Service
 
 from mngr import process
 from mngr.errors import MngrError, NotFoundError, RefusedError, UnreachableError, UsageError
-from mngr.hosts.conformance import HostConformance, LifecycleConformance
-from mngr.hosts.conformance.witness import streaming
-from mngr.hosts.modal import ModalProvider
-from mngr.hosts.modal_call import call
-from mngr.hosts.modal_host import ModalHost
-from mngr.hosts.modal_settings import mebibytes, read_settings
+from mngr.hosts.modal.call import call
+from mngr.hosts.modal.host import ModalHost
+from mngr.hosts.modal.provider import ModalProvider
+from mngr.hosts.modal.settings import mebibytes, read_settings
 from mngr.hosts.protocol import Snapshots, Startable
 from mngr.model.host import HostSpec, HostState
+from mngr.testing.hosts import HostConformance, LifecycleConformance
+from mngr.testing.hosts.witness import streaming
 
 pytestmark = pytest.mark.slow
 
@@ -319,7 +319,7 @@ def test_modal_that_does_not_answer_is_unreachable(modal: Service, provider: Mod
 def test_without_the_sdk_the_error_says_how_to_get_it() -> None:
     script = (
         "import sys; sys.modules['modal'] = None\n"
-        "from mngr.hosts.modal import ModalProvider\n"
+        "from mngr.hosts.modal.provider import ModalProvider\n"
         "try: ModalProvider('/nowhere').hosts()\n"
         "except Exception as error: print(type(error).__name__, error.hint)"
     )

@@ -9,7 +9,7 @@ from tests.support.modal.served import Refusal
 from tests.support.modal.service import Service
 
 from mngr.errors import MngrError, UnreachableError
-from mngr.hosts.modal import ModalProvider
+from mngr.hosts.modal.provider import ModalProvider
 from mngr.model.host import HostSpec
 
 pytestmark = pytest.mark.slow

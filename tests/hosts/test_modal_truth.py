@@ -11,9 +11,9 @@ from tests.support.modal.served import Refusal
 from tests.support.modal.service import Service
 
 from mngr.errors import CapacityError, LostError, UnreachableError, UsageError
-from mngr.hosts.modal import ModalProvider
-from mngr.hosts.modal_records import HostRecord
-from mngr.hosts.pace import Rate
+from mngr.hosts.modal.provider import ModalProvider
+from mngr.hosts.modal.rate import Rate
+from mngr.hosts.modal.records import HostRecord
 from mngr.model.host import HostSpec, HostState
 
 pytestmark = pytest.mark.slow

@@ -12,13 +12,13 @@ from tests.support.sshd import Machine, Machines, machines
 from mngr import process
 from mngr.errors import CapacityError, NotFoundError, TimedOutError, UnreachableError, UsageError
 from mngr.hosts.bootstrap import missing
-from mngr.hosts.conformance import HostConformance, ProviderConformance
-from mngr.hosts.conformance.witness import HARMLESS_WORDS, PRINT_ARGS, raw
-from mngr.hosts.ssh import SshProvider
-from mngr.hosts.ssh_host import SshHost, _line
+from mngr.hosts.ssh.host import SshHost, _line
+from mngr.hosts.ssh.provider import SshProvider
 from mngr.model.host import HostSpec
 from mngr.process import wait_until
 from mngr.store.script import words
+from mngr.testing.hosts import HostConformance, ProviderConformance
+from mngr.testing.hosts.witness import HARMLESS_WORDS, PRINT_ARGS, raw
 from mngr_lib import trace
 
 __all__ = ["machines"]

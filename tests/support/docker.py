@@ -17,7 +17,7 @@ import pytest
 from tests.support.needs import needs
 
 from mngr import process
-from mngr.hosts.docker import DockerProvider
+from mngr.hosts.docker.provider import DockerProvider
 from mngr.process import Completed, wait_until
 
 ROOT = Path(__file__).parents[2]

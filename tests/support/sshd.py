@@ -16,7 +16,7 @@ from tests.support.needs import needs
 from tests.support.relay import Relay
 
 from mngr import process
-from mngr.hosts.ssh import SshProvider, socket_folder
+from mngr.hosts.ssh.provider import SshProvider, socket_folder
 from mngr.model.host import HostSpec
 from mngr.process import Completed, wait_until
 

@@ -10,10 +10,10 @@ from mngr_box.provider import BoxProvider
 from tests.support.needs import needs
 
 from mngr.model.host import HostSpec
-from mngr.transfer.conformance import CopyingConformance, TransferConformance
+from mngr.testing.transfers import CopyingConformance, TransferConformance
 from mngr.transfer.copy import CopyTransfer
 from mngr.transfer.mirror import MirrorTransfer
-from mngr.transfer.none import NoneTransfer
+from mngr.transfer.no_transfer import NoneTransfer
 from mngr.transfer.worktree import WorktreeTransfer
 
 

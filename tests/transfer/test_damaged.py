@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from mngr.errors import MngrError
 from mngr.hosts.local import LocalHost
-from mngr.transfer.conformance import commit_there, git, make_repository
+from mngr.testing.transfers import commit_there, git, make_repository
 from mngr.transfer.copy import CopyTransfer
 from mngr.transfer.discard import discard
 from mngr.transfer.mirror import MirrorTransfer

@@ -8,11 +8,11 @@ from msgspec.structs import replace
 
 from mngr.errors import RefusedError
 from mngr.hosts.local import LocalHost
-from mngr.transfer.conformance import commit_there, git, make_folder, make_repository, there
+from mngr.testing.transfers import commit_there, git, make_folder, make_repository, there
 from mngr.transfer.copy import CopyTransfer
 from mngr.transfer.discard import discard, unmerged_commits
 from mngr.transfer.mirror import MirrorTransfer
-from mngr.transfer.none import NoneTransfer
+from mngr.transfer.no_transfer import NoneTransfer
 from mngr.transfer.protocol import Sent, Transfer
 from mngr.transfer.source import find_source
 from mngr.transfer.view import checkout_of

@@ -7,7 +7,7 @@ import pytest
 
 from mngr.errors import MngrError, RefusedError
 from mngr.hosts.local import LocalHost
-from mngr.transfer.conformance import (
+from mngr.testing.transfers import (
     ODD_NAME,
     commit_there,
     git,

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from mngr.errors import NotFoundError, RefusedError, UsageError
 from mngr.hosts.local import LocalHost
 from mngr.process import LocalStream
+from mngr.testing.transfers import ODD_NAME, make_folder, tree_here
 from mngr.transfer.archive import unpack
-from mngr.transfer.confine import Limits, plain_path, stays_inside
-from mngr.transfer.conformance import ODD_NAME, make_folder, tree_here
 from mngr.transfer.files import Pulled, pull_files, pull_outbox, push_files
+from mngr.transfer.safe_paths import Limits, plain_path, stays_inside
 
 
 class HostileHost(LocalHost):

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from mngr.hosts.local import LocalHost
-from mngr.transfer.conformance import git, make_repository, there
+from mngr.testing.transfers import git, make_repository, there
 from mngr.transfer.discard import discard
 from mngr.transfer.mirror import MirrorTransfer
 from mngr.transfer.protocol import Sent

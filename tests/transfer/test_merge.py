@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from mngr.errors import MngrError, RefusedError
-from mngr.transfer.conformance import git, make_repository, plant_hooks, portrait
+from mngr.testing.transfers import git, make_repository, plant_hooks, portrait
 from mngr.transfer.merge import How, merge_brought
 from mngr.transfer.source import find_source
 

@@ -9,7 +9,7 @@ import pytest
 from mngr.errors import MngrError, RefusedError
 from mngr.hosts.local import LocalHost
 from mngr.process import LocalStream, wait_until
-from mngr.transfer.conformance import commit_there, git, make_repository, plant_hooks, there
+from mngr.testing.transfers import commit_there, git, make_repository, plant_hooks, there
 from mngr.transfer.mirror import MirrorTransfer
 from mngr.transfer.protocol import Sent
 from mngr.transfer.source import find_source

@@ -6,7 +6,7 @@ import pytest
 
 from mngr.errors import RefusedError, UsageError
 from mngr.hosts.local import LocalHost
-from mngr.transfer.conformance import commit_there, git, make_repository, plant_hooks, there
+from mngr.testing.transfers import commit_there, git, make_repository, plant_hooks, there
 from mngr.transfer.mirror import MirrorTransfer
 from mngr.transfer.protocol import Sent
 from mngr.transfer.push import push_commits

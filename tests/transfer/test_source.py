@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mngr.errors import RefusedError, UsageError
-from mngr.transfer.conformance import ODD_NAME, git, make_dirty, make_folder, make_repository
+from mngr.testing.transfers import ODD_NAME, git, make_dirty, make_folder, make_repository
 from mngr.transfer.source import (
     BranchChoice,
     check_branch,

@@ -13,8 +13,8 @@ from mngr import process
 from mngr.errors import MngrError, RefusedError, TimedOutError, UsageError
 from mngr.hosts.local import LocalHost
 from mngr.process import Completed
+from mngr.testing.transfers import git, make_repository, plant_hooks, portrait, there
 from mngr.transfer import worktree
-from mngr.transfer.conformance import git, make_repository, plant_hooks, portrait, there
 from mngr.transfer.discard import discard
 from mngr.transfer.protocol import Sent
 from mngr.transfer.source import find_source

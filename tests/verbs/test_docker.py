@@ -17,7 +17,7 @@ from tests.verbs.asking import row, said
 import mngr
 from mngr.actions import rows
 from mngr.actions.host_notes import note_creation
-from mngr.hosts.docker import DockerProvider
+from mngr.hosts.docker.provider import DockerProvider
 from mngr.hosts.labels import tags_of
 from mngr.hosts.protocol import Provider
 from mngr.model.agent import AgentSpec

@@ -15,7 +15,7 @@ from tests.support.world import PATIENCE_S, World
 from tests.verbs.asking import row, said
 
 import mngr
-from mngr.hosts.modal import ModalProvider
+from mngr.hosts.modal.provider import ModalProvider
 from mngr.hosts.protocol import Provider
 from mngr.process import wait_until
 

@@ -16,7 +16,7 @@ from mngr import process
 from mngr.actions.exec import exec_in
 from mngr.actions.list import look_warnings
 from mngr.actions.rows import look_everywhere
-from mngr.hosts.modal import ModalProvider
+from mngr.hosts.modal.provider import ModalProvider
 from mngr.model.host import HostState
 
 pytestmark = pytest.mark.slow

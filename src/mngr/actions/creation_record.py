@@ -18,7 +18,7 @@ from mngr.hosts.protocol import Host, Pool, shares_files
 from mngr.model.agent import AgentSpec
 from mngr.model.host import HostRef, HostState
 from mngr.model.ids import is_agent_id, is_valid_name
-from mngr.transfer.confine import show
+from mngr.transfer.safe_paths import show
 
 # Name and labels change by events, the rest of a record never does.
 _CHANGING = ("name", "labels", "creator", "schema")

@@ -14,18 +14,18 @@ from mngr.actions.host_notes import forget, forget_agents
 from mngr.actions.manager import Manager, default_manager
 from mngr.actions.many import run_many
 from mngr.actions.rows import Row, key_of, look_at
+from mngr.actions.start_hosts import Lost, wake_hosts
 from mngr.actions.stop import by_host, stop_rows
 from mngr.actions.targets import resolve_one
-from mngr.actions.wake import Lost, wake_hosts
 from mngr.errors import MngrError, UnreachableError, UsageError
 from mngr.hosts.protocol import Host, shares_files
 from mngr.model.agent import Agent, AgentSpec, AgentState, Change
 from mngr.model.host import HostRef
 from mngr.store.paths import HostPaths
 from mngr.store.script import READ_AND_RUN, encode
-from mngr.transfer.confine import show
 from mngr.transfer.discard import discard_work_dir, drop_branches, made_branch, unmerged_commits
 from mngr.transfer.protocol import Sent, Source
+from mngr.transfer.safe_paths import show
 from mngr.transfer.source import find_source
 from mngr.transfer.view import Checkout
 from mngr.transfer.work_dir import remove_work_dir
@@ -182,7 +182,7 @@ def _discard_there(host: Host, sent: Sent) -> tuple[str, ...]:
     """Removes a work dir of another host and nothing here; commits that it added are kept in that host's store."""
     if not sent.owns_work_dir:
         return ()
-    from mngr.actions.orphan import keep_commits  # only elsewhere
+    from mngr.actions.gc.work_dirs import keep_commits  # only elsewhere
 
     try:
         kept = (

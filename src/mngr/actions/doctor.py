@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from msgspec import Struct
 
 from mngr import process, registry
-from mngr.actions.gc import garbage_on
+from mngr.actions.gc.gc import garbage_on
 from mngr.actions.manager import Manager, default_manager
 from mngr.config.locate import check_host_dir, host_dir, repo_root
 from mngr.errors import MngrError, RefusedError, TimedOutError

@@ -3,12 +3,12 @@
 import msgspec
 
 from mngr.actions.destroy import destroy_rows, is_settled
-from mngr.actions.elsewhere import look_at_all
 from mngr.actions.host_notes import note_settled, remember, remembered
 from mngr.actions.manager import Manager, default_manager
+from mngr.actions.remote_listing import look_at_all
 from mngr.actions.rows import ACT_S, Look
+from mngr.actions.start_hosts import start_again
 from mngr.actions.stop import GRACE_S, stop_rows
-from mngr.actions.wake import start_again
 from mngr.errors import MngrError, NotFoundError, UsageError
 from mngr.hosts.protocol import Startable, StartsAnew
 from mngr.model.agent import Agent, Change

@@ -45,7 +45,7 @@ def look_and_list(
     only = is_meant if is_narrow else None
     looks = look_everywhere(manager, provider=wanted.provider, host=wanted.host, only=only)
     if is_meant and any(look.ref.state == HostState.UNREACHABLE for look in looks):
-        from mngr.actions.elsewhere import look_longer  # most people have only this machine
+        from mngr.actions.remote_listing import look_longer  # most people have only this machine
 
         looks = look_longer(looks, is_meant, manager)
     rows = {key_of(row.agent): row for look in looks for row in look.rows}

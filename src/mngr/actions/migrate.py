@@ -2,8 +2,8 @@
 
 import msgspec
 
-from mngr.actions.clone import clone
-from mngr.actions.create import AgentDiedError
+from mngr.actions.create.clone import clone
+from mngr.actions.create.create import AgentDiedError
 from mngr.actions.destroy import destroy, destroy_rows, is_live
 from mngr.actions.manager import Manager, default_manager
 from mngr.actions.rows import Row
@@ -14,7 +14,7 @@ from mngr.errors import MngrError, RefusedError, UsageError
 from mngr.model.address import Address
 from mngr.model.agent import Agent, Change
 from mngr.store.paths import HostPaths
-from mngr.transfer.relay import copy_tree
+from mngr.transfer.host_to_host import copy_tree
 
 
 def migrate(agent: Agent | str, target: str, *, manager: Manager | None = None) -> Change:

@@ -18,9 +18,9 @@ from mngr.model.agent import Agent
 from mngr.model.ids import is_agent_id, is_valid_name
 from mngr.store.paths import HostPaths
 from mngr.transfer import files
-from mngr.transfer.confine import Limits
 from mngr.transfer.merge import How, merge_brought
 from mngr.transfer.protocol import Brought, Source, Transfer
+from mngr.transfer.safe_paths import Limits
 from mngr.transfer.source import check_branch, find_source
 
 

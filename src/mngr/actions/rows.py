@@ -137,7 +137,7 @@ def look_everywhere(
     names = (provider,) if provider else manager.used_providers()
     if names == ("local",):
         return () if host not in ("", "local") else (look_here(manager),)
-    from mngr.actions.elsewhere import look_at_all  # most people have only this machine
+    from mngr.actions.remote_listing import look_at_all  # most people have only this machine
 
     return look_at_all(manager, names, host, is_asked_for=bool(provider), deadline_s=deadline_s, only=only)
 

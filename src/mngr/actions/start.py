@@ -5,9 +5,9 @@ from mngr.actions.creation_record import verified_spec
 from mngr.actions.filter import Filter
 from mngr.actions.manager import Manager, default_manager
 from mngr.actions.rows import Row, look_at
+from mngr.actions.start_hosts import wake_hosts
 from mngr.actions.stop import stop_rows
 from mngr.actions.targets import resolve_one
-from mngr.actions.wake import wake_hosts
 from mngr.agents.protocol import Resumable
 from mngr.errors import MngrError, RefusedError
 from mngr.model import event as kinds

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from mngr import __version__, registry
-from mngr.cli.commands import ALIASES, COMMANDS, HABITS
+from mngr.cli.command_table import ALIASES, COMMANDS, HABITS
 from mngr.cli.errors import guarded
 from mngr.cli.overview import overview
 from mngr.errors import UsageError, did_you_mean
@@ -23,7 +23,7 @@ class App(click.Group):
     def get_command(self, _: click.Context, cmd_name: str) -> click.Command | None:
         name = ALIASES.get(cmd_name, cmd_name)
         if name in COMMANDS:
-            command: click.Command = import_module(f"mngr.cli.{name}").command
+            command: click.Command = import_module(f"mngr.cli.commands.{name}").command
             return command
         entry = registry.entries(registry.COMMANDS).get(name)
         return plugin_command(entry) if entry else None

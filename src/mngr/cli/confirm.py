@@ -2,7 +2,7 @@
 
 import sys
 
-from mngr.cli.screen import is_interactive
+from mngr.cli.terminal_text import is_interactive
 from mngr.errors import RefusedError
 from mngr_lib.safe_text import one_line
 

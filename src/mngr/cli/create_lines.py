@@ -4,10 +4,10 @@ import queue
 from collections.abc import Iterator
 from difflib import get_close_matches
 
-from mngr.actions.create import AgentDiedError
-from mngr.actions.create_many import create_many
-from mngr.actions.create_plan import make_plan
-from mngr.actions.create_spec import CreateSpec, with_defaults
+from mngr.actions.create.batch import create_many
+from mngr.actions.create.create import AgentDiedError
+from mngr.actions.create.plan import make_plan
+from mngr.actions.create.request import CreateSpec, with_defaults
 from mngr.cli.call import Call
 from mngr.cli.create_options import FIELDS, spec_from_line, split_line, with_template
 from mngr.cli.options import Chosen

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 import click
 import msgspec
 
-from mngr.actions.create_spec import CreateSpec, create_spec, with_defaults
+from mngr.actions.create.request import CreateSpec, create_spec, with_defaults
 from mngr.config.keys import join_key
 from mngr.config.layers import Config
 from mngr.errors import UsageError, did_you_mean

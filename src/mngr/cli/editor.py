@@ -3,7 +3,7 @@
 import os
 import sys
 
-from mngr.cli.screen import is_interactive
+from mngr.cli.terminal_text import is_interactive
 from mngr.errors import MngrError, UsageError
 from mngr.process import run_in_terminal
 

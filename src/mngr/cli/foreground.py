@@ -4,8 +4,8 @@ import signal
 
 import msgspec
 
-from mngr.actions.create import AgentDiedError, create
-from mngr.actions.create_spec import CreateSpec
+from mngr.actions.create.create import AgentDiedError, create
+from mngr.actions.create.request import CreateSpec
 from mngr.actions.stop import stop
 from mngr.actions.targets import resolve_one
 from mngr.cli.call import Call

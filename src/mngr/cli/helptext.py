@@ -5,7 +5,7 @@ import os
 import click
 
 from mngr.cli.app import app
-from mngr.cli.commands import ALIASES, COMMANDS, SECTIONS
+from mngr.cli.command_table import ALIASES, COMMANDS, SECTIONS
 
 _HERE = os.path.dirname(__file__)
 _HEAD = """\

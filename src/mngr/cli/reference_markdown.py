@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from mngr.cli.commands import COMMANDS
+from mngr.cli.command_table import COMMANDS
 from mngr.cli.option_groups import COMMON
 from mngr.cli.reference_pages import Block, Page, Part, Topic, read_sections
 

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from mngr.cli.records import as_record, fields_of
-from mngr.cli.screen import paint, wants_colour
+from mngr.cli.terminal_text import paint, wants_colour
 from mngr.errors import MngrError, UsageError, did_you_mean
 from mngr_lib.safe_text import one_line, raw, safe_lines, writing
 

@@ -3,8 +3,8 @@
 from mngr.actions.list import Listing
 from mngr.cli.call import Call
 from mngr.cli.render import say
-from mngr.cli.screen import columns
 from mngr.cli.table import align
+from mngr.cli.terminal_text import columns
 from mngr.errors import ExitCode
 
 FIELDS = {

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 
-from mngr.cli.screen import fit, paint, width
+from mngr.cli.terminal_text import fit, paint, width
 from mngr.model.agent import Agent, AgentState
 from mngr_lib.safe_text import one_line
 

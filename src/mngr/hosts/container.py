@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from mngr.errors import TimedOutError, UnreachableError
-from mngr.hosts.marked import collect, marked_program, new_mark
+from mngr.hosts.framed_exec import collect, marked_program, new_mark
 from mngr.process import Completed, Stream
 from mngr.store.script import encode
 from mngr_lib.trace import Span

@@ -6,7 +6,7 @@ from typing import IO, BinaryIO
 
 from msgspec import Struct
 
-from mngr.transfer.confine import (
+from mngr.transfer.safe_paths import (
     Limits,
     belongs_to_git,
     open_parent,

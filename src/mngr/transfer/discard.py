@@ -8,7 +8,6 @@ import msgspec
 from mngr.errors import MngrError, RefusedError, UnreachableError, UsageError
 from mngr.hosts.protocol import Host, shares_files
 from mngr.store.script import quote
-from mngr.transfer.confine import show
 from mngr.transfer.fetch import (
     NoRepositoryError,
     Report,
@@ -21,6 +20,7 @@ from mngr.transfer.fetch import (
 )
 from mngr.transfer.git import git, run_script
 from mngr.transfer.protocol import Sent, Source
+from mngr.transfer.safe_paths import show
 from mngr.transfer.source import check_branch, free_branch
 from mngr.transfer.view import Checkout, checkout_of, enter_script
 from mngr.transfer.work_dir import remove_work_dir

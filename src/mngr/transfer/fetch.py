@@ -7,12 +7,12 @@ from msgspec import Struct
 
 from mngr.errors import MngrError, RefusedError
 from mngr.process import Completed
-from mngr.transfer.confine import show
 from mngr.transfer.dirty import is_snapshot
 from mngr.transfer.git import git, run_script
 from mngr.transfer.pack import fetch_pack
 from mngr.transfer.protocol import Brought, Source
 from mngr.transfer.refs import INCOMING, temporary_ref
+from mngr.transfer.safe_paths import show
 from mngr.transfer.source import check_branch, is_commit_id, summarise_status
 from mngr.transfer.view import (
     ELSEWHERE,

@@ -11,9 +11,9 @@ from mngr.errors import MngrError, NotFoundError, RefusedError, UsageError
 from mngr.hosts.protocol import Host
 from mngr.process import Stream
 from mngr.store.script import READ_AND_RUN, encode, quote
-from mngr.transfer.confine import Limits, open_parent, plain_path, show
 from mngr.transfer.git import run_script
 from mngr.transfer.pack import LastWords
+from mngr.transfer.safe_paths import Limits, open_parent, plain_path, show
 from mngr.transfer.tar import send_tar
 
 _NO_ROOT = 72

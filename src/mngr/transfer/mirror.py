@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from mngr.hosts.marked import new_mark
+from mngr.hosts.framed_exec import new_mark
 from mngr.hosts.protocol import Host
 from mngr.process import Completed
 from mngr.store.script import READ_AND_RUN, encode, quote, words
@@ -13,10 +13,10 @@ from mngr.transfer.dirty import replay_script, snapshot_commit
 from mngr.transfer.fetch import fetch_branch
 from mngr.transfer.git import NEEDS_GIT, failed, git, prelude, run_script
 from mngr.transfer.pack import CHECKOUT_TIMEOUT_S, push_into, receive_script
+from mngr.transfer.piggyback import MOST, THEN, apart, followed
 from mngr.transfer.protocol import Brought, Sent, Source
 from mngr.transfer.refs import DIRTY
 from mngr.transfer.source import content_notes, free_branch, need_git
-from mngr.transfer.then import MOST, THEN, apart, followed
 from mngr.transfer.view import checkout_of
 
 _NOT_RECEIVED, _NOT_CHECKED_OUT = 75, 76

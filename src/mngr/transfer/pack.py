@@ -9,8 +9,8 @@ from mngr.errors import RefusedError, TimedOutError
 from mngr.hosts.protocol import Host
 from mngr.process import CommandFailedError, Completed, Stream
 from mngr.store.script import words
-from mngr.transfer.confine import Limits, show_size
 from mngr.transfer.git import check_git, failed, prelude
+from mngr.transfer.safe_paths import Limits, show_size
 from mngr.transfer.view import Checkout, enter_script
 from mngr_lib.git import ISOLATED_SETTINGS, git_argv, git_env
 

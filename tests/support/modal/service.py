@@ -20,8 +20,8 @@ from tests.support.modal.sandboxes import Sandbox, StubSandbox, Yard
 from tests.support.modal.served import Faults, Served
 from tests.support.needs import needs
 
-from mngr.hosts.modal import ModalProvider
-from mngr.hosts.modal_records import HostRecord
+from mngr.hosts.modal.provider import ModalProvider
+from mngr.hosts.modal.records import HostRecord
 from mngr.model.host import HostSpec
 from modal._serialization import serialize
 from modal._utils.grpc_utils import custom_detail_codec

@@ -14,9 +14,9 @@ from tests.tmr.run.pipeline import KNOBS, UNCHANGED, Pipeline, Step
 from tests.tmr.run.test_run import commit_of
 
 import mngr
-from mngr.hosts.faulty import FaultyProvider
 from mngr.model.host import HostSpec, HostState
 from mngr.process import wait_until
+from mngr.testing.faulty.provider import FaultyProvider
 from mngr_tmr.copies.copies import Copies
 from mngr_tmr.engine.journal import read_journal
 from mngr_tmr.engine.state import RunState

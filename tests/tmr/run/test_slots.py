@@ -8,7 +8,7 @@ import pytest
 from tests.support.world import World
 
 import mngr
-from mngr.hosts.faulty import FaultyProvider
+from mngr.testing.faulty.provider import FaultyProvider
 from mngr_tmr.model.run import Knobs
 from mngr_tmr.run.slots import with_numbers
 

@@ -1,6 +1,6 @@
 """What a living Claude Code is doing, from what its hooks and its title said."""
 
-from mngr.agents.shared.waiting import WAITING_REASONS
+from mngr.agents.shared.question_end import WAITING_REASONS
 from mngr.model.agent import AgentState, WaitingReason
 from mngr.store.probe import Evidence
 from mngr.store.state import Phase

@@ -1,6 +1,6 @@
 """What a living scripted agent is doing, from what it reported."""
 
-from mngr.agents.shared.waiting import WAITING_REASONS
+from mngr.agents.shared.question_end import WAITING_REASONS
 from mngr.model.agent import AgentState
 from mngr.store.probe import Evidence
 from mngr.store.state import Phase

@@ -1,0 +1,1 @@
+"""`create`, `clone` and everything else that makes an agent. Start reading at `create.py`."""

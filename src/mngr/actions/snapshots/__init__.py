@@ -1,0 +1,1 @@
+"""Snapshots of agents and of hosts. Start reading at `snapshot.py`."""

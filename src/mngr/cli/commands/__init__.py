@@ -1,0 +1,1 @@
+"""The commands, one file each; `command_table.py` lists them."""

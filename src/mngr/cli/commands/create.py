@@ -1,0 +1,184 @@
+"""`mngr create`."""
+
+import os
+import sys
+from typing import Any
+
+import click
+
+from mngr.actions.create.create import AgentDiedError, create
+from mngr.actions.create.plan import make_plan
+from mngr.actions.create.request import CreateSpec
+from mngr.actions.environment import RECURSION_GUARD
+from mngr.cli.call import Call
+from mngr.cli.change_text import with_notes
+from mngr.cli.create_options import spec_from_options, with_create_options
+from mngr.cli.editor import message_text
+from mngr.cli.options import connect_command_option, dry_run_option, jobs_option
+from mngr.cli.render import JSON
+from mngr.cli.table import state_text
+from mngr.cli.verb import verb
+from mngr.errors import ExitCode, UsageError
+from mngr.model.agent import Change
+from mngr_lib.safe_text import one_line
+
+_HOW = ("connect", "foreground", "connect_command", "jobs", "max_running", "dry_run")
+
+
+@verb(
+    "create",
+    takes_command=True,
+    has_templates=True,
+    examples="""
+        mngr create foo -- bash
+        mngr create docs scripted -m "write the docs" --label task=docs
+        mngr create -- make test
+        mngr create fix --branch main:fix/login --env CI=1 -- ./agent.sh
+        mngr create - -j 8 --max-running 20 <tasks.jsonl
+    """,
+)
+@click.argument("address", required=False, default="")
+@click.argument("agent_type", required=False, default="", metavar="[TYPE] [-- ARGS...]")
+@click.option("-m", "--message", default=None, metavar="TEXT", help="Its first message.")
+@click.option("--message-file", default=None, metavar="FILE", help="Its first message; - is stdin.")
+@click.option("--edit-message", is_flag=True, help="Write the first message in $EDITOR.")
+@click.option(
+    "--connect/--no-connect",
+    default=None,
+    help="Attach afterwards. Default: only on a terminal, or with a connect command.",
+)
+@click.option(
+    "--foreground",
+    is_flag=True,
+    help="Show its terminal's lines until it ends, and record it; its exit code is ours.",
+)
+@connect_command_option
+@with_create_options
+@jobs_option
+@click.option(
+    "--max-running",
+    type=click.IntRange(0),
+    default=0,
+    metavar="N",
+    help="With -: make no more while N agents run; 0 is no limit.",
+)
+@dry_run_option
+def command(call: Call, **options: Any) -> int:
+    """Make a working copy, and a host if asked for, and start an agent in it.
+
+    ADDRESS is [NAME][@[HOST][.PROVIDER]][:PATH] (mngr help address); without one a name is made up. TYPE is an agent
+    type and ARGS are its arguments; without TYPE, ARGS are the program to run. When a step fails, all before it is
+    undone.
+
+    With - as ADDRESS every line on stdin makes an agent: an object with the long options as keys; other keys are
+    carried along (mngr help pipes).
+    """
+    call.output.check(Change)
+    how = {key: options.pop(key) for key in _HOW}
+    spec = _spec(call, options)
+    if options["address"] == "-":
+        from mngr.cli.create_lines import create_lines
+
+        return create_lines(
+            call, spec, jobs=how["jobs"], max_running=how["max_running"], dry_run=how["dry_run"]
+        )
+    if how["dry_run"]:
+        return _say_plan(call, spec)
+    if how["foreground"]:
+        from mngr.cli.foreground import in_foreground
+
+        return in_foreground(call, spec)
+    connects = _connects(call, how["connect"], how["connect_command"])
+    change = _make(call, spec)
+    if not connects:
+        if call.output.is_human:
+            call.output.note(f"attach: mngr connect {change.agent.name}")
+        return ExitCode.DONE
+    from mngr.actions.connect import plan_connect
+    from mngr.cli.commands.connect import run_plan
+
+    return run_plan(plan_connect(change.agent, command=how["connect_command"], manager=call.manager))
+
+
+def _spec(call: Call, options: dict[str, Any]) -> CreateSpec:
+    """Everything but how to go about it, as the action wants it."""
+    many = options["address"] == "-"
+    message, file, edit = (options.pop(key) for key in ("message", "message_file", "edit_message"))
+    if many and file == "-":
+        raise UsageError("stdin holds the lines already", hint='give each line its own "message"')
+    text = message_text(message, file, edit=edit, stdin_is_free=False)
+    agent_type = options.pop("agent_type")
+    if agent_type and options["type"] and agent_type != options["type"]:
+        raise UsageError(f'two types: "{agent_type}" and --type {options["type"]}', hint="give one")
+    fields = {key: value for key, value in options.items() if key != "address"}
+    fields |= {
+        "name": "" if many else options["address"],
+        "type": agent_type or options["type"],
+        "message": (text or b"").decode("utf-8", "surrogateescape"),
+    }
+    defaults = click.get_current_context().default_map or {}
+    return spec_from_options(fields, defaults, call.manager.config)
+
+
+def _make(call: Call, spec: CreateSpec) -> Change:
+    try:
+        change = create(spec, manager=call.manager)
+    except AgentDiedError as error:
+        from mngr.cli.outcome import Outcome  # most creations need none
+        from mngr.cli.stdin import Item
+
+        if call.output.format == JSON:
+            call.output.document(Outcome(Item(), error.change, error).record())
+        elif not call.output.is_human:
+            call.output.line(Outcome(Item(), error.change, error).record())
+        raise
+    call.output.one(change, lambda: created_text(change))
+    return change
+
+
+def created_text(change: Change) -> str:
+    agent = change.agent
+    branch = f" on branch {one_line(agent.branch)}" if agent.branch else ""
+    done = "Created" if change.changed else "Reused"
+    return with_notes(
+        f"{done} {one_line(agent.address)} ({one_line(state_text(agent))}){branch}", change.notes
+    )
+
+
+def _connects(call: Call, wanted: bool | None, command: str) -> bool:
+    if wanted is False:
+        return False
+    if command and not os.environ.get(RECURSION_GUARD):
+        return True
+    if wanted:
+        from mngr.cli.commands.connect import check_terminal
+
+        check_terminal()
+        return True
+    on_terminal = sys.stdin.isatty() and sys.stdout.isatty() and call.output.is_human
+    return on_terminal and not os.environ.get("TMUX")
+
+
+def _say_plan(call: Call, spec: CreateSpec) -> int:
+    plan = make_plan(spec, call.manager)
+    said = {
+        "name": plan.address.name or "(a name of its own)",
+        "host": plan.address.host or ("local" if plan.address.provider == "local" else "(a new one)"),
+        "provider": plan.address.provider,
+        "type": plan.agent_type.name,
+        "args": list(plan.spec.args),
+        "transfer": plan.transfer,
+        "source": plan.source.path if plan.source else "",
+        "branch": plan.branch if plan.source and plan.source.common_dir else "",
+        "labels": plan.spec.labels,
+        "changed": False,
+        "notes": list(plan.tell()),
+    }
+
+    def human() -> str:
+        what = " ".join(plan.spec.args) or plan.agent_type.name
+        line = f"Would create {said['name']} on {said['host']}: {what} ({plan.transfer} of {said['source']})"
+        return with_notes(one_line(line), plan.tell())
+
+    call.output.one(said, human)
+    return ExitCode.DONE

@@ -1,0 +1,251 @@
+"""`mngr list`."""
+
+import sys
+from collections.abc import Iterator, Sequence
+
+import click
+import msgspec
+from msgspec import Struct
+
+from mngr.actions.filter import Filter, check_field, field_value
+from mngr.actions.list import Listing, explain, look_and_list
+from mngr.actions.rows import Row, key_of
+from mngr.cli.call import Call
+from mngr.cli.options import with_filters
+from mngr.cli.render import JSON, put, put_styled
+from mngr.cli.table import agents_table, align, state_text
+from mngr.cli.terminal_text import columns, wants_colour
+from mngr.cli.verb import verb
+from mngr.errors import ExitCode, NotFoundError, UnreachableError, did_you_mean
+from mngr.model.agent import Agent, AgentState
+from mngr.model.host import HostRef, HostState
+from mngr_lib.safe_text import one_line
+
+# Which run of a pipeline an agent was made for.
+RUN_LABEL = "tmr.run"
+
+
+class Shape(Struct, frozen=True):
+    """Which rows of a listing are shown, in which order, and how much of each."""
+
+    sort: tuple[str, ...] = ()
+    fields: tuple[str, ...] = ()
+    limit: int = 0
+
+    def agents(self, listing: Listing) -> tuple[Agent, ...]:
+        agents = list(listing.agents)
+        for field in reversed(self.sort):
+            name = field.removeprefix("-")
+            agents.sort(key=lambda agent: _sortable(agent, name), reverse=field.startswith("-"))
+        return tuple(agents[: self.limit or None])
+
+
+@verb(
+    "list",
+    examples="""
+        mngr list
+        mngr list --running --label task=docs
+        mngr list --where 'state=WAITING' --where 'name~test-*'
+        mngr list --json | jq '.agents[].name'
+        mngr list --format '{name}\\t{state}\\t{host.provider}'
+        mngr list --watch
+    """,
+)
+@click.argument("names", nargs=-1, metavar="[AGENT]...")
+@with_filters
+@click.option(
+    "--sort", multiple=True, metavar="FIELD", help="Order by a field; -FIELD for the reverse; repeatable."
+)
+@click.option("--fields", metavar="FIELD,...", default="", help="Show these fields of each.")
+@click.option("--limit", type=click.IntRange(1), default=None, metavar="N", help="At most N of them.")
+@click.option("--watch", is_flag=True, help="Stay, show changes as they come, and mark who needs you.")
+@click.option("--explain", "wants_evidence", is_flag=True, help="The evidence for each state, and its age.")
+@click.option("--hosts", "wants_hosts", is_flag=True, help="Hosts instead of agents.")
+@click.option("--schema", "wants_schema", is_flag=True, help="The fields of a record and what they hold.")
+@click.option("--strict", is_flag=True, help="Fail (5) when a host does not answer.")
+def command(
+    call: Call,
+    *,
+    names: tuple[str, ...],
+    filter: Filter,
+    sort: tuple[str, ...],
+    fields: str,
+    limit: int | None,
+    watch: bool,
+    wants_evidence: bool,
+    wants_hosts: bool,
+    wants_schema: bool,
+    strict: bool,
+) -> int:
+    """Show agents and what each is doing.
+
+    Agents that a run of mngr tmr has finished with come last; on a terminal they are one line for each run. A host that
+    does not answer is a row and a warning, not a failure, unless --strict.
+    """
+    if wants_schema:
+        from mngr.cli.schema import print_schema
+
+        return print_schema(call)
+    shape = _shape(sort, fields, limit)
+    call.output.check(HostRef if wants_hosts else Agent)
+    if watch:
+        from mngr.cli.live_list import watch_agents
+        from mngr.cli.reader import while_read
+
+        with while_read():
+            return watch_agents(call, filter.check(), lambda listing: shape.agents(_named(listing, names)[0]))
+    listing, rows = look_and_list(filter, manager=call.manager)
+    listing, missing = _named(listing, names)
+    if wants_hosts:
+        _show_hosts(call, listing)
+    elif wants_evidence:
+        _show_evidence(call, shape.agents(listing), rows)
+    else:
+        _show(call, listing, shape, filter, named=bool(names))
+    if call.output.format != JSON:
+        call.warn(*listing.warnings)
+    if strict:
+        _refuse_silence(listing)
+    if missing:
+        raise missing
+    return ExitCode.DONE
+
+
+def _named(listing: Listing, names: tuple[str, ...]) -> tuple[Listing, NotFoundError | None]:
+    """Only the agents of these names, and what to say about names that nobody has."""
+    if not names:
+        return listing, None
+    agents = tuple(one for one in listing.agents if {one.name, one.id, one.address} & set(names))
+    known = {word for one in agents for word in (one.name, one.id, one.address)}
+    unknown = next((name for name in names if name not in known), None)
+    missing = None
+    if unknown is not None:
+        near = did_you_mean(unknown, [one.name for one in listing.agents], else_hint="see: mngr list")
+        missing = NotFoundError(f'no agent "{unknown}"', hint=near)
+    return msgspec.structs.replace(listing, agents=agents), missing
+
+
+def _shape(sort: Sequence[str], fields: str, limit: int | None) -> Shape:
+    keys = [key for word in sort for key in word.split(",") if key]
+    for key in keys:
+        check_field(key.removeprefix("-"))
+    names = tuple(check_field(name.strip()) for name in fields.split(",") if name.strip())
+    return Shape(tuple(keys), names, limit or 0)
+
+
+def _sortable(agent: Agent, field: str) -> tuple[int, float, str]:
+    value = field_value(agent, field)
+    if isinstance(value, int | float):
+        return (0, float(value), "")
+    return (1, 0.0, "" if value is None else value if isinstance(value, str) else str(value))
+
+
+def _show(call: Call, listing: Listing, shape: Shape, filter: Filter, *, named: bool) -> None:
+    agents, output = shape.agents(listing), call.output
+    if output.is_human:
+        folded: list[str] = []
+        if filter.is_empty and not named and not shape.sort:
+            agents, folded = _runs_last(agents, folds=sys.stdout.isatty())
+        if agents:
+            put_styled(_human(agents, shape))
+        elif not folded and not named:
+            output.note(_nothing(filter, listing))
+        for line in folded:
+            put(line)
+    elif output.format == JSON and not shape.fields:
+        output.document(msgspec.structs.replace(listing, agents=agents))
+    elif output.format == JSON:
+        chosen = [dict(_fields(agent, shape)) for agent in agents]
+        plain = msgspec.to_builtins(msgspec.structs.replace(listing, agents=()))
+        output.document({**plain, "agents": chosen})
+    else:
+        for agent in agents:
+            output.line(dict(_fields(agent, shape)) if shape.fields and not output.is_template else agent)
+
+
+def _runs_last(agents: Sequence[Agent], *, folds: bool) -> tuple[tuple[Agent, ...], list[str]]:
+    """The agents with those that a run has finished with at the end, or folded into a line for each run."""
+    finished: dict[str, list[Agent]] = {}
+    for agent in agents:
+        if agent.state in (AgentState.DONE, AgentState.STOPPED) and RUN_LABEL in agent.labels:
+            finished.setdefault(agent.labels[RUN_LABEL], []).append(agent)
+    folded = {run: found for run, found in finished.items() if folds and len(found) > 1}
+    last = [agent for found in finished.values() for agent in found]
+    others = [agent for agent in agents if agent not in last]
+    shown = [agent for run, found in finished.items() if run not in folded for agent in found]
+    return (*others, *shown), [_folded_line(run, len(found)) for run, found in folded.items()]
+
+
+def _folded_line(run: str, count: int) -> str:
+    import shlex  # every list would pay for it
+
+    label = one_line(shlex.quote(f"{RUN_LABEL}={run}"))
+    return f"{count} finished agents of run {one_line(run)}: mngr list --label {label}"
+
+
+def _fields(agent: Agent, shape: Shape) -> Iterator[tuple[str, object]]:
+    for name in shape.fields:
+        yield name, msgspec.to_builtins(field_value(agent, name))
+
+
+def _human(agents: Sequence[Agent], shape: Shape) -> str:
+    if not shape.fields:
+        return agents_table(agents, colour=wants_colour(sys.stdout), cells=columns())
+    from mngr.cli.template import as_text
+
+    header = [name.upper() for name in shape.fields]
+    rows = [[as_text(value) for _, value in _fields(agent, shape)] for agent in agents]
+    return align([header, *rows], columns())
+
+
+def _nothing(filter: Filter, listing: Listing) -> str:
+    silent = sum(host.state == HostState.UNREACHABLE for host in listing.hosts)
+    if silent:
+        hosts = "1 host" if silent == 1 else f"{silent} hosts"
+        return f"No agent was seen, but {hosts} did not answer. See: mngr list --hosts"
+    if filter.is_empty:
+        return "No agents yet. Make one: mngr create NAME -- PROGRAM ARGS   (mngr help create)"
+    return "No agent matches. All of them: mngr list"
+
+
+def _show_hosts(call: Call, listing: Listing) -> None:
+    hosts = list(listing.hosts)
+
+    def human() -> str:
+        count = {host: sum(agent.host.name == host.name for agent in listing.agents) for host in hosts}
+        rows = [[host.name, host.provider, _host_state(host), str(count[host])] for host in hosts]
+        return align([["HOST", "PROVIDER", "STATE", "AGENTS"], *rows], columns())
+
+    if call.output.format == JSON:
+        call.output.document(
+            {"schema": 1, "hosts": msgspec.to_builtins(hosts), "warnings": list(listing.warnings)}
+        )
+    else:
+        call.output.many(hosts, human)
+
+
+def _host_state(host: HostRef) -> str:
+    return f"{host.state} ({host.why})" if host.why else str(host.state)
+
+
+def _show_evidence(call: Call, agents: Sequence[Agent], rows: dict[tuple[str, ...], Row]) -> None:
+    lines = {
+        agent.id: explain(rows[key_of(agent)]) if key_of(agent) in rows else (agent.why,) for agent in agents
+    }
+    if not call.output.is_human:
+        call.output.many(
+            [{**msgspec.to_builtins(agent), "evidence": list(lines[agent.id])} for agent in agents], str
+        )
+        return
+    for agent in agents:
+        put(f"{one_line(agent.name)}: {one_line(state_text(agent))}")
+        for line in lines[agent.id]:
+            put(f"  {one_line(line)}")
+
+
+def _refuse_silence(listing: Listing) -> None:
+    silent = [host.name for host in listing.hosts if host.state == HostState.UNREACHABLE]
+    if silent:
+        raise UnreachableError(
+            f"no answer from: {', '.join(silent)}", hint="mngr list --hosts; without --strict it is a warning"
+        )

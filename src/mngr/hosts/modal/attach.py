@@ -1,0 +1,96 @@
+"""`python -m mngr.hosts.modal.attach SANDBOX PROGRAM`: this terminal, lent to a program in a sandbox.
+
+Modal's exec has a terminal that never changes its size, so ours tells it: a second command finds the first by its mark
+and sets the size of the terminal that it has.
+"""
+
+import asyncio
+import os
+import signal
+import sys
+import termios
+import tty
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from mngr.errors import MngrError
+from mngr.hosts.container import END, parcels
+from mngr.hosts.framed_exec import new_mark
+from mngr.hosts.modal.call import in_our_words, sdk
+from mngr.hosts.modal.stream import pump_in, pump_out
+
+# $1 the mark, $2 rows, $3 columns.
+_RESIZE = """for file in $(grep -slF "$1" /proc/[0-9]*/environ 2>/dev/null); do
+  stty rows "$2" cols "$3" <"${file%/environ}/fd/0" && exit
+done 2>/dev/null
+"""
+_HUNG_UP = 129
+
+
+async def attach(sandbox_id: str, program: str) -> int:
+    """Runs the program until it ends, and returns its exit code; when we are hung up, it is ended."""
+    mark = new_mark()
+    given, unpack = parcels(program, mark)
+    sandbox = await sdk().Sandbox.from_id.aio(sandbox_id)
+    command = await sandbox.exec.aio("sh", "-c", unpack, "mngr", env=given, pty=True, text=False)
+    ended, hung_up = asyncio.ensure_future(command.wait.aio()), asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGHUP, signal.SIGTERM):
+        loop.add_signal_handler(number, hung_up.set)
+    sizes = asyncio.create_task(_keep_size(sandbox, mark))
+    keys = asyncio.create_task(pump_in(os.dup(0), command.stdin))
+    shown = asyncio.create_task(pump_out(command.stdout, os.dup(1)))
+    gone = asyncio.create_task(hung_up.wait())
+    try:
+        await asyncio.wait([ended, gone], return_when=asyncio.FIRST_COMPLETED)
+        if ended.done():
+            await shown
+            return int(ended.result())
+        await (await sandbox.exec.aio("sh", "-c", END, "mngr-end", mark)).wait.aio()
+        return _HUNG_UP
+    finally:
+        for task in (ended, gone, keys, shown, sizes):
+            task.cancel()
+
+
+async def _keep_size(sandbox: Any, mark: str) -> None:
+    """Passes on every new size of our terminal; the last of several is enough."""
+    changed = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGWINCH, changed.set)
+    while await changed.wait():
+        changed.clear()
+        columns, rows = os.get_terminal_size(0)
+        words = ("sh", "-c", _RESIZE, "mngr-resize", mark, str(rows), str(columns))
+        await (await sandbox.exec.aio(*words)).wait.aio()
+
+
+@contextmanager
+def _raw_terminal() -> Iterator[None]:
+    """Every key goes there as it is; afterwards the terminal is as it was."""
+    if not os.isatty(0):
+        yield
+        return
+    before = termios.tcgetattr(0)
+    try:
+        tty.setraw(0, termios.TCSADRAIN)
+        yield
+    finally:
+        termios.tcsetattr(0, termios.TCSADRAIN, before)
+
+
+def main() -> int:
+    sandbox_id, program = sys.argv[1:]
+    try:
+        with _raw_terminal():
+            return asyncio.run(attach(sandbox_id, program))
+    except MngrError as error:
+        said = error
+    except Exception as error:
+        said = in_our_words("cannot attach to the sandbox", error)
+    print(f"error: {said.message}", file=sys.stderr)
+    return said.exit_code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,200 @@
+"""Calls of the Modal SDK: all on one event loop, each with a deadline, its errors in our words."""
+
+import asyncio
+import atexit
+import os
+import threading
+import time
+from collections.abc import Coroutine
+from concurrent.futures import Future, wait
+from functools import cache
+from types import ModuleType
+from typing import Any, TypeVar
+
+from mngr.errors import CapacityError, MngrError, NotFoundError, RefusedError, UnreachableError
+from mngr.hosts.modal.notices import hush
+
+T = TypeVar("T")
+
+ASK_S = 20.0
+# The first contact, and what cleans up after Modal fell silent: nobody shall wait long to hear that it is away.
+CONTACT_S, CLEAN_UP_S = 15.0, 5.0
+# During a call that may take long Modal is asked so often whether it is there, and may take so long to say so.
+_PING_EVERY_S, _PING_S = 5.0, 15.0
+_DRAIN_S = 2.0
+_THROTTLE_S = "10"
+
+
+@cache
+def sdk() -> ModuleType:
+    """The package `modal`; it takes most of a second to import, and not everybody has it."""
+    try:
+        import modal
+    except ImportError as error:
+        raise UnreachableError(
+            f"Modal's SDK cannot be used: {error}", hint='install it: pip install "mngr-agents[modal]"'
+        ) from None
+    hush(modal)
+    # A limit that lasts is told to whoever asked, who may have something else to do meanwhile.
+    os.environ.setdefault("MODAL_MAX_THROTTLE_WAIT", _THROTTLE_S)
+    return modal
+
+
+class _Calls:
+    """The event loop of all calls, and those that are under way."""
+
+    def __init__(self) -> None:
+        self._loop = _sdk_loop() or _own_loop()
+        # What ends with an error that nobody waits for any more must not print a traceback.
+        self._loop.set_exception_handler(lambda _loop, _context: None)
+        self._under_way: set[Future[Any]] = set()
+        self._is_over, self._lock = False, threading.Lock()
+        atexit.register(self.drain)
+
+    def start(self, work: Coroutine[Any, Any, T]) -> "Future[T]":
+        with self._lock:
+            if self._is_over:
+                work.close()
+                raise UnreachableError("Modal cannot be asked any more: this program ends")
+            future = asyncio.run_coroutine_threadsafe(work, self._loop)
+            self._under_way.add(future)
+        future.add_done_callback(self._under_way.discard)
+        return future
+
+    def drain(self) -> None:
+        """Cancels what is under way and waits for its end, so that the interpreter finds a quiet loop when it exits."""
+        with self._lock:
+            self._is_over = True
+            left = list(self._under_way)
+        for future in left:
+            future.cancel()
+        wait(left, _DRAIN_S)
+        quiet = asyncio.run_coroutine_threadsafe(_end_all_tasks(), self._loop)
+        wait([quiet], _DRAIN_S)
+
+
+async def _end_all_tasks() -> None:
+    """Ends the tasks that cancelled calls left; the loop's own main task waits on."""
+    ours = [
+        task
+        for task in asyncio.all_tasks()
+        if task is not asyncio.current_task() and "loop_inner" not in repr(task.get_coro())
+    ]
+    for task in ours:
+        task.cancel()
+    await asyncio.wait(ours, timeout=_DRAIN_S / 2) if ours else None
+
+
+def _sdk_loop() -> asyncio.AbstractEventLoop | None:
+    """The loop that the SDK runs its own calls on: from there a call needs no other thread, at half the cost."""
+    sdk()
+    try:
+        from modal._utils.async_utils import synchronizer
+
+        loop = synchronizer._get_loop(start=True)
+    except Exception:
+        return None  # another version: its calls find their own way there
+    return loop
+
+
+def _own_loop() -> asyncio.AbstractEventLoop:
+    made = asyncio.new_event_loop()
+    threading.Thread(target=made.run_forever, name="mngr-modal", daemon=True).start()
+    return made
+
+
+@cache
+def _calls() -> _Calls:
+    return _Calls()
+
+
+def start(work: Coroutine[Any, Any, T]) -> "Future[T]":
+    """Sets work going; it can be cancelled from any thread."""
+    return _calls().start(work)
+
+
+def call(doing: str, work: Coroutine[Any, Any, T], timeout_s: float = ASK_S, *, watches: bool = False) -> T:
+    """What the work returns; UnreachableError when Modal is away or late, NotFoundError when it knows no such thing.
+
+    Where it `watches`, Modal is asked meanwhile whether it is there, so that one that went away is noticed within half
+    a minute, however long the work may take.
+    """
+    future = start(work)
+    try:
+        return _watched(doing, future, timeout_s) if watches else future.result(timeout_s)
+    except TimeoutError:
+        raise _late(doing, timeout_s) from None
+    except MngrError:
+        raise
+    except Exception as error:
+        raise in_our_words(doing, error) from error
+    finally:
+        future.cancel()
+
+
+def _watched(doing: str, future: "Future[T]", timeout_s: float) -> T:
+    deadline = time.monotonic() + timeout_s
+    while True:
+        wait([future], min(_PING_EVERY_S, max(0.0, deadline - time.monotonic())))
+        if future.done() or time.monotonic() >= deadline:
+            return future.result(0)
+        ping = start(_hello())
+        either: list[Future[Any]] = [future, ping]
+        wait(either, min(_PING_S, max(0.0, deadline - time.monotonic())), "FIRST_COMPLETED")
+        is_there = ping.done()
+        ping.cancel()
+        if not is_there and not future.done():
+            raise _late(doing, _PING_S)
+
+
+async def _hello() -> None:
+    """Any answer will do, also a refusal."""
+    try:
+        client = await sdk().Client.from_env.aio()
+        await client.hello.aio()
+    except sdk().exception.ConnectionError:
+        await asyncio.sleep(_PING_S * 2)
+    except sdk().exception.Error:
+        return
+
+
+def _late(doing: str, timeout_s: float) -> UnreachableError:
+    return UnreachableError(
+        f"{doing}: Modal did not answer within {timeout_s:g} s", hint="is it well? status.modal.com"
+    )
+
+
+def in_our_words(doing: str, error: Exception) -> MngrError:
+    kinds = sdk().exception
+    said = f"{doing}: {str(error).strip() or type(error).__name__}"
+    match error:
+        case kinds.NotFoundError():
+            return NotFoundError(said, hint="see: mngr list --hosts")
+        case kinds.AlreadyExistsError():
+            return RefusedError(said, hint="choose another name")
+        case kinds.AuthError() | kinds.PermissionDeniedError():
+            return UnreachableError(
+                said, hint="are you logged in? modal setup, or MODAL_TOKEN_ID and _SECRET"
+            )
+        case kinds.ConflictError() | kinds.ClientClosed() | kinds.SandboxTerminatedError():
+            return UnreachableError(said, hint="see: mngr list --hosts")
+        case kinds.ResourceExhaustedError():
+            return CapacityError(
+                said,
+                hint="Modal limits how much and how fast; try again in a while",
+                retry_after_s=_retry_after_s(error),
+            )
+        case kinds.ImageBuildError() | kinds.InvalidError():
+            return MngrError(said)
+        case kinds.Error() | OSError():
+            return UnreachableError(said, hint="is it well? status.modal.com")
+    return MngrError(said)
+
+
+def _retry_after_s(error: Exception) -> float:
+    """How long Modal asks to wait, where its answer says so; 0 where it does not."""
+    for detail in getattr(error, "_grpc_details", None) or ():
+        seconds = getattr(detail, "retry_after_secs", 0)
+        if isinstance(seconds, int | float) and seconds > 0:
+            return float(seconds)
+    return 0.0

@@ -1,0 +1,1 @@
+"""Hosts reached by OpenSSH: the user's own config, keys and jump hosts. Start reading at `provider.py`."""
