@@ -14,8 +14,7 @@ from tests.support.world import PATIENCE_S, World
 import mngr
 from mngr import process
 from mngr.actions.exec import exec_in
-from mngr.actions.list import look_warnings
-from mngr.actions.rows import look_everywhere
+from mngr.actions.list import look_everywhere, look_warnings
 from mngr.hosts.modal.provider import ModalProvider
 from mngr.model.host import HostState
 

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from mngr.actions.filter import Filter
 from mngr.actions.manager import Manager, default_manager
-from mngr.actions.rows import Look, Row, key_of, look_everywhere
+from mngr.actions.rows import LIST_S, Look, Row, key_of, look_here
 from mngr.model.agent import SCHEMA, Agent, AgentState
 from mngr.model.host import HostRef, HostState
 from mngr.tmux.pane import AgentPane, capture
@@ -53,6 +53,26 @@ def look_and_list(
     chosen = sorted(filter_agents(agents, wanted), key=lambda agent: (agent.created_at or "", agent.name))
     warnings = (*manager.warnings, *look_warnings(looks))
     return Listing(SCHEMA, tuple(chosen), tuple(look.ref for look in looks), warnings), rows
+
+
+def look_everywhere(
+    manager: Manager,
+    *,
+    provider: str = "",
+    host: str = "",
+    deadline_s: float = LIST_S,
+    only: Callable[[Agent], bool] | None = None,
+) -> tuple[Look, ...]:
+    """Every host at once, each with its own deadline; one that is gone costs a warning.
+
+    Of many hosts, only those are looked at that are known to have an agent that `only` is true of.
+    """
+    names = (provider,) if provider else manager.used_providers()
+    if names == ("local",):
+        return () if host not in ("", "local") else (look_here(manager),)
+    from mngr.actions.remote_listing import look_at_all  # loads much that a list of this machine needs not
+
+    return look_at_all(manager, names, host, is_asked_for=bool(provider), deadline_s=deadline_s, only=only)
 
 
 def look_warnings(looks: Sequence[Look]) -> list[str]:

@@ -122,26 +122,6 @@ def just_launched(spec: AgentSpec, pid: int, started_at: float, host: Host, mana
     return _row(evidence, HostEvidence("-", now, "running", (evidence,)), host, manager).agent
 
 
-def look_everywhere(
-    manager: Manager,
-    *,
-    provider: str = "",
-    host: str = "",
-    deadline_s: float = LIST_S,
-    only: Callable[[Agent], bool] | None = None,
-) -> tuple[Look, ...]:
-    """Every host at once, each with its own deadline; one that is gone costs a warning.
-
-    Of many hosts, only those are looked at that are known to have an agent that `only` is true of.
-    """
-    names = (provider,) if provider else manager.used_providers()
-    if names == ("local",):
-        return () if host not in ("", "local") else (look_here(manager),)
-    from mngr.actions.remote_listing import look_at_all  # most people have only this machine
-
-    return look_at_all(manager, names, host, is_asked_for=bool(provider), deadline_s=deadline_s, only=only)
-
-
 def look_here(manager: Manager) -> Look:
     """This machine, which has all the time it needs."""
     try:

@@ -78,7 +78,7 @@ def create(
 def carry_out(plan: Plan, manager: Manager) -> Change:
     """Makes what a plan says, or leaves nothing behind."""
     if plan.heritage.inside:
-        from mngr.actions.snapshots.host import carry_out_inside
+        from mngr.actions.create.from_image import carry_out_inside
 
         return carry_out_inside(plan, draft(plan, manager), manager)
     with commits_at_hand(plan.heritage.stored, plan.source, manager.host_dir) as source:

@@ -46,7 +46,7 @@ def make_plan(asked: CreateSpec, manager: Manager) -> Plan:
 
         return plan_from(begin_from_snapshot(spec, address, manager), address, manager)
     if spec.snapshot and not spec.source:
-        from mngr.actions.snapshots.host import begin_from_image
+        from mngr.actions.create.from_image import begin_from_image
 
         return plan_from(begin_from_image(spec, address, manager), address, manager)
     return plan_from(_begin(spec, address, manager), address, manager)

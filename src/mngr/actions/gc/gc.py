@@ -12,9 +12,10 @@ from mngr.actions.destroy import destroy_rows, source_of
 from mngr.actions.gc.hosts import ABANDONED, drop_stale_notes, orphan_hosts, remove_host
 from mngr.actions.gc.scan import AGENT_DIR, NAME, REMOVAL, SESSION, SOCKET, WORK, Litter, look_for_litter
 from mngr.actions.gc.work_dirs import remove_orphan, when_unused
+from mngr.actions.list import look_everywhere
 from mngr.actions.manager import Manager, default_manager
 from mngr.actions.owner import is_left_alone
-from mngr.actions.rows import ACT_S, Look, Row, look_at, look_everywhere
+from mngr.actions.rows import ACT_S, Look, Row, look_at
 from mngr.errors import MngrError, TimedOutError, UnreachableError, UsageError
 from mngr.hosts.protocol import Host, shares_files
 from mngr.model.agent import AgentSpec, AgentState

@@ -12,9 +12,9 @@ import msgspec
 from mngr.actions.creation_record import copy_record_to_snapshot, remove_snapshot_record
 from mngr.actions.destroy import source_of
 from mngr.actions.environment import told_env
-from mngr.actions.list import look_and_list
+from mngr.actions.list import look_and_list, look_everywhere
 from mngr.actions.manager import Manager, default_manager
-from mngr.actions.rows import ACT_S, Row, in_parallel, iso, look_at, look_everywhere
+from mngr.actions.rows import ACT_S, Row, in_parallel, iso, look_at
 from mngr.actions.snapshots.checkpoint import (
     HOLDS_HOST_DIR,
     NO_WORK_DIR,
