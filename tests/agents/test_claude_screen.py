@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 
 from mngr.agents.claude.answer import choose
-from mngr.agents.claude.screen import Kind, Screen, read_screen
+from mngr.agents.claude.screen import ClaudeScreen, ScreenKind, read_screen
 
 SCREENS = Path(__file__).parent / "screens/claude"
 pytestmark = pytest.mark.accept("K14")
 
 
-def screen(name: str) -> Screen:
+def screen(name: str) -> ClaudeScreen:
     return read_screen((SCREENS / f"{name}.ansi").read_text())
 
 
@@ -23,7 +23,7 @@ def test_a_prompt_can_be_typed_into(name: str) -> None:
 def test_a_hint_in_the_prompt_is_nobodys_text_and_a_draft_is() -> None:
     assert "Press up to edit queued messages" in screen("busy-queue").text
     assert screen("busy-queue").draft == ""
-    assert (screen("draft").kind, screen("draft").draft) == (Kind.PROMPT, "a half-written thought")
+    assert (screen("draft").kind, screen("draft").draft) == (ScreenKind.PROMPT, "a half-written thought")
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,11 @@ def test_a_hint_in_the_prompt_is_nobodys_text_and_a_draft_is() -> None:
 )
 def test_a_question_has_its_options(name: str, last: str, free: int) -> None:
     found = screen(name)
-    assert (found.kind, list(found.options.values())[-1], found.free_text) == (Kind.QUESTION, last, free)
+    assert (found.kind, list(found.options.values())[-1], found.free_text) == (
+        ScreenKind.QUESTION,
+        last,
+        free,
+    )
 
 
 @pytest.mark.parametrize("name", ["login", "model-dialog"])
@@ -42,17 +46,17 @@ def test_a_dialog_of_the_program_itself_is_no_prompt(name: str) -> None:
 
 def test_what_is_not_known_is_unknown_and_shown() -> None:
     found = screen("shell-mode")
-    assert found.kind is Kind.UNKNOWN
+    assert found.kind is ScreenKind.UNKNOWN
     assert "! for shell mode" in found.last_lines()
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "a program's own output\n1. one\n2. two\n", "\u276f plain\n"])
 def test_other_screens_are_unknown(text: str) -> None:
-    assert read_screen(text).kind is Kind.UNKNOWN
+    assert read_screen(text).kind is ScreenKind.UNKNOWN
 
 
 def test_the_sign_of_the_prompt_in_a_conversation_is_not_the_prompt() -> None:
-    assert read_screen("\u276f\u00a0what somebody pasted\n\n  and more\n").kind is Kind.UNKNOWN
+    assert read_screen("\u276f\u00a0what somebody pasted\n\n  and more\n").kind is ScreenKind.UNKNOWN
 
 
 @pytest.mark.parametrize(

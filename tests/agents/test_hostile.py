@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from tests.support import hostile
 
-from mngr.agents.claude.observe import glance
+from mngr.agents.claude.observe import observe
 from mngr.agents.claude.text import readings
 from mngr.agents.claude.type import ClaudeType
 from mngr.agents.custom import CustomType
@@ -120,7 +120,7 @@ class Sender(threading.Thread):
 
 
 def is_free(agent: Running) -> bool:
-    seen = glance(agent.pane)
+    seen = observe(agent.pane)
     return seen.is_settled and not seen.asks
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from mngr.actions.filter import Filter
 from mngr.cli.create_options import spec_from_line, split_line
-from mngr.cli.render import Output
+from mngr.cli.render import CommandOutput
 from mngr.cli.stdin import read_item
 from mngr.cli.template import parse_template
 from mngr.cli.terminal_text import fit, width
@@ -43,7 +43,7 @@ def is_clear(error: MngrError | None) -> bool:
 @pytest.mark.accept("Q7")
 @given(st.text(st.sampled_from("{}\\tnab.e! =~") | st.characters()))
 def test_a_format_is_understood_or_refused(text: str) -> None:
-    assert is_clear(refusal(lambda: Output(text).check(Agent)))
+    assert is_clear(refusal(lambda: CommandOutput(text).check(Agent)))
 
 
 @pytest.mark.accept("Q7")

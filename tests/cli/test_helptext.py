@@ -5,7 +5,7 @@ import pytest
 from tests.cli.command import Mngr
 
 from mngr.cli.app import app
-from mngr.cli.command_table import ALIASES, COMMANDS, HABITS
+from mngr.cli.command_table import ALIASES, COMMANDS, EQUIVALENT_COMMANDS
 from mngr.cli.helptext import completion_text, help_text
 from mngr.cli.shipped import read_shipped, shipped_topics
 from mngr.cli.verb import Verb
@@ -39,9 +39,9 @@ def test_every_command_has_help_and_examples_that_are_its_own(name: str, command
         assert not isinstance(param, click.Option) or param.help, param.name
 
 
-def test_habits_are_answered_with_words_that_exist() -> None:
-    assert not set(HABITS) & {*COMMANDS, *ALIASES}
-    for right in HABITS.values():
+def test_words_of_other_tools_are_answered_with_words_that_exist() -> None:
+    assert not set(EQUIVALENT_COMMANDS) & {*COMMANDS, *ALIASES}
+    for right in EQUIVALENT_COMMANDS.values():
         assert right.split()[0].strip(",") in {*COMMANDS, "--version"}
 
 

@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from mngr.config.layers import Config, load_config
-from mngr.config.locate import Places
+from mngr.config.locate import ConfigDirs
 
 
 class Desk:
     """Where one test's config files are."""
 
     def __init__(self, folder: Path) -> None:
-        self.places = Places(str(folder / "home/.mngr"), str(folder / "repo"))
+        self.places = ConfigDirs(str(folder / "home/.mngr"), str(folder / "repo"))
         os.makedirs(self.places.host_dir)
         os.makedirs(folder / "repo/.git")
         os.makedirs(folder / "repo/.mngr")

@@ -7,7 +7,7 @@ import pytest
 from tests.config.desk import Desk
 
 from mngr.config.edit import file_for, set_value, unset_value
-from mngr.config.locate import Places
+from mngr.config.locate import ConfigDirs
 from mngr.errors import RefusedError, UsageError
 
 
@@ -85,7 +85,7 @@ def test_text_that_is_not_unicode_is_refused(desk: Desk) -> None:
 
 def test_scopes_are_named_and_need_a_repository(desk: Desk) -> None:
     with pytest.raises(UsageError, match="no repository"):
-        file_for(Places("/nowhere"), "local")
+        file_for(ConfigDirs("/nowhere"), "local")
     with pytest.raises(UsageError) as caught:
         file_for(desk.places, "projct")
     assert caught.value.hint == 'did you mean "project"?'

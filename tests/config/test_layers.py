@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.config.desk import Desk
 
-from mngr.config.layers import Said, check_command_keys, check_template_keys, check_verbs
+from mngr.config.layers import LayerValue, check_command_keys, check_template_keys, check_verbs
 from mngr.config.trust import trust
 from mngr.errors import UsageError
 
@@ -67,9 +67,9 @@ def test_explain_shows_what_every_layer_says(desk: Desk) -> None:
     desk.project.write_text('commands.create.setup = "evil"\n')
     config = desk.load(env={"MNGR__COMMANDS__CREATE__SETUP": "true"})
     assert config.explain("commands.create.setup") == (
-        Said(str(desk.user), "make", "overridden"),
-        Said(str(desk.project), "evil", "untrusted"),
-        Said("environment MNGR__COMMANDS__CREATE__SETUP", True, "used"),
+        LayerValue(str(desk.user), "make", "overridden"),
+        LayerValue(str(desk.project), "evil", "untrusted"),
+        LayerValue("environment MNGR__COMMANDS__CREATE__SETUP", True, "used"),
     )
     assert config.explain("commands.create.nothing") == ()
 

@@ -212,7 +212,7 @@ def test_files_of_a_sandbox_that_ended_by_itself_are_there_where_modal_keeps_the
     host = provider.create(HostSpec(name="brief", lease="10s"))
     host.write(f"{host.dir}/note", b"kept")
     assert process.wait_until(lambda: _states(provider) == {"brief": HostState.STOPPED}, 90)
-    assert [ref.why for ref in provider.hosts()] == ["nobody looked after it for its lease"]
+    assert [ref.why for ref in provider.hosts()] == ["no manager looked at it for its lease"]
     assert provider.start("brief").read(f"{host.dir}/note") == b"kept"
     provider.destroy("brief")
     assert modal.left(app) == []

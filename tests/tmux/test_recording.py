@@ -16,7 +16,7 @@ from mngr import process
 from mngr.errors import NotFoundError
 from mngr.process import wait_until
 from mngr.tmux.pane import AgentPane, look, paste
-from mngr.tmux.recording import Recording, read_recording, to_asciicast
+from mngr.tmux.recording import PaneRecording, read_recording, to_asciicast
 
 LATE_S = 10.0
 """How late a busy machine may date a byte; on a quiet one it is 0.2 s."""
@@ -200,17 +200,17 @@ def test_no_recording_is_said_with_what_to_do(stage: Stage) -> None:
 
 
 def test_a_recording_with_nothing_in_it_is_a_cast_without_output() -> None:
-    header, events = read_cast(to_asciicast(Recording(b"", b"", 1000.0, 1000.0, "quiet")))
+    header, events = read_cast(to_asciicast(PaneRecording(b"", b"", 1000.0, 1000.0, "quiet")))
     assert (header["title"], header["timestamp"], header["width"], events) == ("quiet", 1000, 200, [])
 
 
 def test_what_the_index_does_not_date_comes_when_the_file_was_last_written() -> None:
-    recording = Recording(b"onetwo", b"1001.5 3\n", 1000.0, 1004.25)
+    recording = PaneRecording(b"onetwo", b"1001.5 3\n", 1000.0, 1004.25)
     assert read_cast(to_asciicast(recording))[1] == [(1.5, "one"), (4.25, "two")]
 
 
 def test_a_clock_that_jumps_back_never_makes_a_time_run_backwards() -> None:
-    recording = Recording(b"abc", b"1005 1\n1001 2\ntorn\n1006 3\n", 1000.0, 900.0)
+    recording = PaneRecording(b"abc", b"1005 1\n1001 2\ntorn\n1006 3\n", 1000.0, 900.0)
     assert read_cast(to_asciicast(recording))[1] == [(5, "a"), (5, "b"), (6, "c")]
 
 
@@ -218,7 +218,7 @@ def test_a_clock_that_jumps_back_never_makes_a_time_run_backwards() -> None:
 @given(raw=st.binary(max_size=200), sizes=st.lists(st.integers(0, 250), max_size=8))
 def test_any_bytes_cut_anywhere_become_the_same_text(raw: bytes, sizes: list[int]) -> None:
     times = b"".join(b"%d %d\n" % (1000 + n, size) for n, size in enumerate(sorted(sizes)))
-    _, events = read_cast(to_asciicast(Recording(raw, times, 1000.0, 2000.0)))
+    _, events = read_cast(to_asciicast(PaneRecording(raw, times, 1000.0, 2000.0)))
     assert "".join(text for _, text in events) == raw.decode("utf-8", "replace")
     assert [at for at, _ in events] == sorted(at for at, _ in events)
 

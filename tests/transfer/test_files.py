@@ -16,7 +16,7 @@ from mngr.hosts.local import LocalHost
 from mngr.process import LocalStream
 from mngr.testing.transfers import ODD_NAME, make_folder, tree_here
 from mngr.transfer.archive import unpack
-from mngr.transfer.files import Pulled, pull_files, pull_outbox, push_files
+from mngr.transfer.files import PulledFiles, pull_files, pull_outbox, push_files
 from mngr.transfer.safe_paths import Limits, plain_path, stays_inside
 
 
@@ -61,7 +61,7 @@ def sparse(name: str, apparent: int) -> bytes:
     return bytes(header)
 
 
-def pull(tmp_path: Path, data: bytes, **options: object) -> Pulled:
+def pull(tmp_path: Path, data: bytes, **options: object) -> PulledFiles:
     directory = tmp_path / "host"
     directory.mkdir()
     host = HostileHost(directory, data)
@@ -228,7 +228,7 @@ def test_an_outbox_comes_whole(host: LocalHost, root: str, tmp_path: Path) -> No
 
 def test_an_empty_outbox_brings_nothing(host: LocalHost, tmp_path: Path) -> None:
     os.makedirs(f"{host.dir}/outbox")
-    assert pull_outbox(host, f"{host.dir}/outbox", str(tmp_path / "to")) == Pulled(())
+    assert pull_outbox(host, f"{host.dir}/outbox", str(tmp_path / "to")) == PulledFiles(())
 
 
 def test_nothing_there_is_an_error_and_partly_there_a_note(
@@ -239,7 +239,9 @@ def test_nothing_there_is_an_error_and_partly_there_a_note(
         pull_files(host, root, ["*.rs"], to)
     with pytest.raises(NotFoundError, match="no folder"):
         pull_files(host, f"{root}/nowhere", ["*"], to)
-    assert pull_files(host, root, ["*.rs", "*.txt"], to) == Pulled(("out.txt",), ("nothing matches *.rs",))
+    assert pull_files(host, root, ["*.rs", "*.txt"], to) == PulledFiles(
+        ("out.txt",), ("nothing matches *.rs",)
+    )
 
 
 @pytest.mark.parametrize("pattern", ["/etc/passwd", "../*", "a/../../b"])

@@ -181,9 +181,9 @@ def test_a_container_without_work_or_owner_is_stopped_and_says_why(lab: Lab) -> 
     listing = mngr.list_agents(manager=lab.manager())
     assert {(host.name, host.state, host.why) for host in listing.hosts if host.provider == "docker"} == {
         ("lab", "RUNNING", ""),
-        ("alone", "STOPPED", "nobody looked after it for its lease"),
+        ("alone", "STOPPED", "no manager looked at it for its lease"),
     }
-    assert row(lab.manager(), "left").why == "its host is stopped: nobody looked after it for its lease"
+    assert row(lab.manager(), "left").why == "its host is stopped: no manager looked at it for its lease"
     mngr.message("foo", "enough", manager=lab.manager())
     assert wait_until(lambda: row(lab.manager()).host.state == "STOPPED", PATIENCE_S), (
         "it does not work any more"

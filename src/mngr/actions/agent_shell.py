@@ -10,7 +10,7 @@ from mngr.tmux.server import CLEAN_ENV
 _CLEAN = f'exec env -i {CLEAN_ENV} sh "$0" "$@"'
 
 
-def inside(host: Host, agent_id: str, argv: Sequence[str]) -> list[str]:
+def agent_shell_argv(host: Host, agent_id: str, argv: Sequence[str]) -> list[str]:
     """The words that run a command as the agent would.
 
     Elsewhere nothing of our environment arrives. Here it must not: what is run may be what an agent wrote.

@@ -14,7 +14,7 @@ from mngr.actions.host_notes import forget, forget_agents
 from mngr.actions.manager import Manager, default_manager
 from mngr.actions.many import run_many
 from mngr.actions.rows import Row, key_of, look_at
-from mngr.actions.start_hosts import Lost, wake_hosts
+from mngr.actions.start_hosts import LostAgent, start_stopped_hosts
 from mngr.actions.stop import by_host, stop_rows
 from mngr.actions.targets import resolve_one
 from mngr.errors import MngrError, UnreachableError, UsageError
@@ -24,7 +24,7 @@ from mngr.model.host import HostRef
 from mngr.store.paths import HostPaths
 from mngr.store.script import READ_AND_RUN, encode
 from mngr.transfer.discard import discard_work_dir, drop_branches, made_branch, unmerged_commits
-from mngr.transfer.protocol import Sent, Source
+from mngr.transfer.protocol import Sent, WorkSource
 from mngr.transfer.safe_paths import show
 from mngr.transfer.source import find_source
 from mngr.transfer.view import Checkout
@@ -33,7 +33,7 @@ from mngr.transfer.work_dir import remove_work_dir
 _GRACE_S = 2.0
 _JOBS = 4
 
-_Sources = dict[tuple[str, str], Source | None]
+_Sources = dict[tuple[str, str], WorkSource | None]
 """Repositories by path and machine: the agents of one need not ask git again and again what it is."""
 
 
@@ -42,7 +42,7 @@ class _Discarded(Struct, frozen=True):
 
     notes: tuple[str, ...]
     sent: Sent | None = None
-    source: Source | None = None
+    source: WorkSource | None = None
 
 
 def destroy(
@@ -58,13 +58,13 @@ def destroy(
     """
     manager = default_manager(manager)
     wanted = [agents] if isinstance(agents, Agent | str) else agents
-    rows, gone = list[Row](), list[Lost]()
+    rows, gone = list[Row](), list[LostAgent]()
     for agent in wanted:
         try:
             rows.append(resolve_one(manager, agent))
         except UnreachableError:
             key = agent if isinstance(agent, str) else agent.id
-            lost = wake_hosts([key], Filter(), manager, is_destroying=True)
+            lost = start_stopped_hosts([key], Filter(), manager, is_destroying=True)
             gone += lost
             rows += [] if lost else [resolve_one(manager, agent)]
     done = destroy_rows(rows, discard_unreadable=discard_unreadable, manager=manager)
@@ -75,7 +75,7 @@ def destroy(
     return [result for result in results if isinstance(result, Change)]
 
 
-def drop_lost(lost: Sequence[Lost], *, manager: Manager) -> list[Change]:
+def drop_lost(lost: Sequence[LostAgent], *, manager: Manager) -> list[Change]:
     """Forgets agents that went with their hosts, or can go with them as they are, and those hosts."""
     agents = [each.agent for each in lost]
     for ref in dict.fromkeys(agent.host for agent in agents):
@@ -197,7 +197,7 @@ def _discard_there(host: Host, sent: Sent) -> tuple[str, ...]:
     return kept + remove_work_dir(host, sent.work_dir)
 
 
-def source_of(spec: AgentSpec) -> Source | None:
+def source_of(spec: AgentSpec) -> WorkSource | None:
     """The source repository, when it is on this machine and still there."""
     if not spec.source or spec.source_machine != os.uname().nodename or not os.path.isdir(spec.source):
         return None

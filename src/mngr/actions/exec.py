@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import BinaryIO
 
-from mngr.actions.agent_shell import inside
+from mngr.actions.agent_shell import agent_shell_argv
 from mngr.actions.manager import Manager, default_manager
 from mngr.actions.rows import Row
 from mngr.actions.targets import resolve_one
@@ -46,12 +46,12 @@ def exec_row(
     timeout_s: float | None,
     stdin: BinaryIO | None,
     on_output: OnOutput,
-    running: "Running | None" = None,
+    running: "RunningCommands | None" = None,
 ) -> int:
     """Like `exec_in`, for an agent that was found. An error of `on_output` ends the command and is raised here."""
     if not argv:
         raise UsageError("what should be run?", hint="mngr exec NAME -- PROGRAM ARGS")
-    stream = row.host.stream(inside(row.host, row.agent.id, argv))
+    stream = row.host.stream(agent_shell_argv(row.host, row.agent.id, argv))
     command = _Command(stream, on_output)
     # Its output is handed on only in here: a reader that leaves at the first line interrupts us, and then it is ended.
     try:
@@ -74,7 +74,7 @@ def exec_row(
     return code
 
 
-class Running:
+class RunningCommands:
     """The commands of one call, so that another thread can end all of them."""
 
     def __init__(self) -> None:

@@ -12,14 +12,14 @@ from mngr.model.agent import AgentSpec
 from mngr.model.ids import is_agent_id, is_valid_name, slug
 from mngr.store.lock import locked
 from mngr.transfer.git import git
-from mngr.transfer.protocol import Source
+from mngr.transfer.protocol import WorkSource
 from mngr.transfer.source import find_source
 
 _URL = re.compile(r"[a-z][a-z0-9+.-]*://|[^/\s:]+@[^/\s:]+:")
 _CLONE_S = 1800.0
 
 
-def find_origin(text: str, base: str, manager: Manager, *, include_dirty: bool) -> Source:
+def find_origin(text: str, base: str, manager: Manager, *, include_dirty: bool) -> WorkSource:
     """Reads `--from`: a path first, then a git URL, then an agent's name."""
     path = os.path.join(manager.cwd, text)
     if not os.path.isdir(path):
@@ -30,7 +30,7 @@ def find_origin(text: str, base: str, manager: Manager, *, include_dirty: bool) 
     return find_source(path, base=base, include_dirty=include_dirty)
 
 
-def _work_of(name: str, base: str, manager: Manager, *, include_dirty: bool) -> Source:
+def _work_of(name: str, base: str, manager: Manager, *, include_dirty: bool) -> WorkSource:
     from mngr.actions.targets import resolve_one  # only here, and it looks at every host
 
     row = resolve_one(manager, name)
@@ -43,7 +43,9 @@ def _work_of(name: str, base: str, manager: Manager, *, include_dirty: bool) -> 
     return source
 
 
-def worked_on(host: Host, spec: AgentSpec, *, base: str = "", include_dirty: bool = True) -> Source | None:
+def worked_on(
+    host: Host, spec: AgentSpec, *, base: str = "", include_dirty: bool = True
+) -> WorkSource | None:
     """The repository that an agent here works in, from where it stands; None when it is the agent's own.
 
     What a worktree's own files say about the repository is not relied on: the record says which one it is.

@@ -19,7 +19,7 @@ from mngr.model.ids import is_agent_id, is_valid_name
 from mngr.store.paths import HostPaths
 from mngr.transfer import files
 from mngr.transfer.merge import How, merge_brought
-from mngr.transfer.protocol import Brought, Source, Transfer
+from mngr.transfer.protocol import Brought, Transfer, WorkSource
 from mngr.transfer.safe_paths import Limits
 from mngr.transfer.source import check_branch, find_source
 
@@ -40,7 +40,7 @@ class Pulled(Struct, frozen=True):
 class Home(Struct, frozen=True):
     """Where an agent's commits belong: a repository and branch of this machine; and where they come from."""
 
-    source: Source
+    source: WorkSource
     branch: str
     transfer: str
     work_dir: str
@@ -162,6 +162,6 @@ def _outbox_folder(to: str, agent: Agent) -> str:
     return folder
 
 
-def _joined(brought: Brought, merged: Brought, into: Source) -> Brought:
+def _joined(brought: Brought, merged: Brought, into: WorkSource) -> Brought:
     note = f"{merged.branch or 'HEAD'} in {into.top}: {merged.before[:10]} → {merged.after[:10]}"
     return msgspec.structs.replace(brought, notes=(*brought.notes, note))

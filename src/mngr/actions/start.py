@@ -5,7 +5,7 @@ from mngr.actions.creation_record import verified_spec
 from mngr.actions.filter import Filter
 from mngr.actions.manager import Manager, default_manager
 from mngr.actions.rows import Row, look_at
-from mngr.actions.start_hosts import wake_hosts
+from mngr.actions.start_hosts import start_stopped_hosts
 from mngr.actions.stop import stop_rows
 from mngr.actions.targets import resolve_one
 from mngr.agents.protocol import Resumable
@@ -27,7 +27,7 @@ def start(agent: Agent | str, *, manager: Manager | None = None) -> Change:
     """Starts a stopped or ended agent again, and its host before it; one that runs is left alone."""
     manager = default_manager(manager)
     name = agent if isinstance(agent, str) else agent.id
-    for lost in wake_hosts([name], Filter(), manager):
+    for lost in start_stopped_hosts([name], Filter(), manager):
         raise lost.why
     return start_row(resolve_one(manager, agent), manager)
 

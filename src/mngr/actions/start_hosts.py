@@ -16,7 +16,7 @@ from mngr.model.agent import Agent
 from mngr.model.host import HostRef, HostState
 
 
-class Lost(Struct, frozen=True):
+class LostAgent(Struct, frozen=True):
     """An agent that went with its host, or can go with it as it is."""
 
     agent: Agent
@@ -24,9 +24,9 @@ class Lost(Struct, frozen=True):
     note: str = "it had gone with its host"
 
 
-def wake_hosts(
+def start_stopped_hosts(
     names: Sequence[str], filter: Filter, manager: Manager, *, is_destroying: bool = False
-) -> list[Lost]:
+) -> list[LostAgent]:
     """Starts the stopped hosts of the agents that are meant; returns the agents whose hosts are gone for good.
 
     To destroy them, a host that would have to be made anew is not, where nothing on it would be missed.
@@ -47,7 +47,7 @@ def wake_hosts(
             start_again(ref, manager)
         except LostError as error:
             lost[ref] = error
-    found = [Lost(agent, lost[agent.host]) for agent in meant if agent.host in lost]
+    found = [LostAgent(agent, lost[agent.host]) for agent in meant if agent.host in lost]
     stayed = "its host was stopped, and no commit was only there"
     return [
         msgspec.structs.replace(each, note=stayed) if each.agent.host in settled_hosts else each

@@ -17,7 +17,7 @@ from mngr.model.host import HostState
 Target = Agent | Row | str
 
 
-class Found(Struct, frozen=True):
+class FoundAgents(Struct, frozen=True):
     """The agents meant, and an error for each target that is none."""
 
     rows: tuple[Row, ...]
@@ -31,7 +31,7 @@ class Found(Struct, frozen=True):
 
 def resolve(
     manager: Manager, names: Sequence[str], *, filter: Filter | None = None, all: bool = False
-) -> Found:
+) -> FoundAgents:
     """Agents by name and by filter; names and filters together mean the named ones that pass."""
     wanted = filter or Filter()
     if not names and not all and wanted.is_empty:
@@ -49,7 +49,7 @@ def resolve(
         listing, rows = look_and_list(narrowed, is_meant=is_wanted, manager=manager)
     if not names:
         reachable = tuple(rows[key_of(agent)] for agent in listing.agents if key_of(agent) in rows)
-        return Found(reachable, {}, listing.warnings)
+        return FoundAgents(reachable, {}, listing.warnings)
     chosen: dict[tuple[str, ...], Row] = {}
     missing: dict[str, MngrError] = {}
     for name in names:
@@ -58,7 +58,7 @@ def resolve(
             chosen.update({key_of(row.agent): row for row in meant})
         except MngrError as error:
             missing[name] = error
-    return Found(tuple(chosen.values()), missing, listing.warnings)
+    return FoundAgents(tuple(chosen.values()), missing, listing.warnings)
 
 
 def find(agent: Agent | str, *, manager: Manager | None = None) -> Row:

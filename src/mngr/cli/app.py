@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from mngr import __version__, registry
-from mngr.cli.command_table import ALIASES, COMMANDS, HABITS
+from mngr.cli.command_table import ALIASES, COMMANDS, EQUIVALENT_COMMANDS
 from mngr.cli.errors import guarded
 from mngr.cli.overview import overview
 from mngr.errors import UsageError, did_you_mean
@@ -47,19 +47,19 @@ def plugin_command(entry: registry.Entry) -> click.Command:
         return loaded
     raise registry.PluginError(
         f'plugin "{entry.distribution}" is broken: {entry.target} is not a click command',
-        hint=f"mend or remove it: pip uninstall {entry.distribution}",
+        hint=f"fix or remove it: pip uninstall {entry.distribution}",
     )
 
 
 def unknown_command(word: str) -> UsageError:
-    """What to say to a word that is no command: the right one, where habit or spelling tells it."""
+    """The error for a word that is no command; its hint is the command that was probably meant."""
     message = f'no command "{word}"'
-    if word in HABITS:
-        return UsageError(message, hint=f"mngr {HABITS[word]}")
-    known = [*COMMANDS, *ALIASES, *HABITS, *registry.entries(registry.COMMANDS)]
+    if word in EQUIVALENT_COMMANDS:
+        return UsageError(message, hint=f"mngr {EQUIVALENT_COMMANDS[word]}")
+    known = [*COMMANDS, *ALIASES, *EQUIVALENT_COMMANDS, *registry.entries(registry.COMMANDS)]
     hint = did_you_mean(word, known, else_hint="see: mngr --help")
-    for habit, right in HABITS.items():
-        hint = hint.replace(f'"{habit}"?', f'"{right}"?')
+    for foreign, command in EQUIVALENT_COMMANDS.items():
+        hint = hint.replace(f'"{foreign}"?', f'"{command}"?')
     return UsageError(message, hint=hint)
 
 

@@ -3,7 +3,7 @@
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from mngr.cli.render import Output
+from mngr.cli.render import CommandOutput
 from mngr.errors import UsageError
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ class Call:
 
     def __init__(self, verb: str, overrides: tuple[str, ...] = ()) -> None:
         self.verb = verb
-        self.output = Output()
+        self.output = CommandOutput()
         self._overrides = overrides
         self._warned: set[str] = set()
 

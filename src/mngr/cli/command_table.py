@@ -50,7 +50,8 @@ ALIASES = {
     "rm": "destroy",
     "mv": "rename",
 }
-HABITS = {
+# Words people know from other tools, and our command for each.
+EQUIVALENT_COMMANDS = {
     "new": "create",
     "spawn": "create",
     "launch": "create",

@@ -11,7 +11,7 @@ from mngr.actions.create.request import CreateSpec, with_defaults
 from mngr.cli.call import Call
 from mngr.cli.create_options import FIELDS, spec_from_line, split_line, with_template
 from mngr.cli.options import Chosen
-from mngr.cli.outcome import Outcome, report
+from mngr.cli.outcome import TargetOutcome, report
 from mngr.cli.stdin import Item, read_items
 from mngr.cli.targets import failed_before
 from mngr.errors import MngrError, UsageError
@@ -27,12 +27,12 @@ def create_lines(call: Call, defaults: CreateSpec, *, jobs: int, max_running: in
     return report(call, Chosen(("-",)), work, str)
 
 
-def _create_all(call: Call, defaults: CreateSpec, jobs: int, max_running: int) -> Iterator[Outcome]:
-    bad: queue.SimpleQueue[Outcome] = queue.SimpleQueue()
+def _create_all(call: Call, defaults: CreateSpec, jobs: int, max_running: int) -> Iterator[TargetOutcome]:
+    bad: queue.SimpleQueue[TargetOutcome] = queue.SimpleQueue()
 
     def wanted() -> Iterator[tuple[Line, CreateSpec]]:
         for whole, outcome in _read(call, defaults):
-            if isinstance(outcome, Outcome):
+            if isinstance(outcome, TargetOutcome):
                 bad.put(outcome)
             else:
                 yield (whole, outcome[0]), outcome[1]
@@ -45,45 +45,49 @@ def _create_all(call: Call, defaults: CreateSpec, jobs: int, max_running: int) -
     yield from _drain(bad)
 
 
-def _plan_all(call: Call, defaults: CreateSpec) -> Iterator[Outcome]:
+def _plan_all(call: Call, defaults: CreateSpec) -> Iterator[TargetOutcome]:
     for whole, outcome in _read(call, defaults):
-        if isinstance(outcome, Outcome):
+        if isinstance(outcome, TargetOutcome):
             yield outcome
             continue
         carried, spec = outcome
         try:
             plan = make_plan(spec, call.manager)
         except MngrError as error:
-            yield Outcome(whole, error=error)
+            yield TargetOutcome(whole, error=error)
         else:
             told = {"name": plan.address.name, "type": plan.agent_type.name, "transfer": plan.transfer}
-            yield Outcome(carried, {**told, "changed": False, "notes": ["would be created"]})
+            yield TargetOutcome(carried, {**told, "changed": False, "notes": ["would be created"]})
 
 
-def _read(call: Call, defaults: CreateSpec) -> Iterator[tuple[Item, Outcome | tuple[Item, CreateSpec]]]:
+def _read(call: Call, defaults: CreateSpec) -> Iterator[tuple[Item, TargetOutcome | tuple[Item, CreateSpec]]]:
     for items in read_items():
         for item in items:
             yield item, _understood(call, item, defaults)
 
 
-def _understood(call: Call, item: Item, defaults: CreateSpec) -> Outcome | tuple[Item, CreateSpec]:
+def _understood(call: Call, item: Item, defaults: CreateSpec) -> TargetOutcome | tuple[Item, CreateSpec]:
     if item.has_failed_before:
-        return Outcome(item, error=failed_before(item))
+        return TargetOutcome(item, error=failed_before(item))
     if item.problem and not item.fields:
-        return Outcome(item, error=UsageError(item.problem, hint="one JSON object, or a name, a line"))
+        return TargetOutcome(item, error=UsageError(item.problem, hint="one JSON object, or a name, a line"))
     asked, carried = split_line(item.fields or {"name": item.target})
     _warn_of_slips(call, carried)
     try:
         spec = with_template(spec_from_line(asked), call.manager.config)
         return Item(item.target, carried), with_defaults(spec, defaults)
     except MngrError as error:
-        return Outcome(item, error=error)
+        return TargetOutcome(item, error=error)
 
 
-def _outcome(whole: Item, carried: Item, result: Change | MngrError) -> Outcome:
+def _outcome(whole: Item, carried: Item, result: Change | MngrError) -> TargetOutcome:
     if isinstance(result, AgentDiedError):
-        return Outcome(carried, result.change, result)
-    return Outcome(whole, error=result) if isinstance(result, MngrError) else Outcome(carried, result)
+        return TargetOutcome(carried, result.change, result)
+    return (
+        TargetOutcome(whole, error=result)
+        if isinstance(result, MngrError)
+        else TargetOutcome(carried, result)
+    )
 
 
 def _warn_of_slips(call: Call, carried: dict[str, object]) -> None:
@@ -94,6 +98,6 @@ def _warn_of_slips(call: Call, carried: dict[str, object]) -> None:
             call.warn(f'"{key}" is no option of create and is only carried along; did you mean "{near[0]}"?')
 
 
-def _drain(outcomes: "queue.SimpleQueue[Outcome]") -> Iterator[Outcome]:
+def _drain(outcomes: "queue.SimpleQueue[TargetOutcome]") -> Iterator[TargetOutcome]:
     while not outcomes.empty():
         yield outcomes.get()

@@ -2,7 +2,7 @@
 
 from mngr.cli.call import Call
 from mngr.cli.options import Chosen
-from mngr.cli.outcome import Outcome, report
+from mngr.cli.outcome import TargetOutcome, report
 from mngr.cli.targets import find
 from mngr.model.agent import Change
 from mngr_lib.safe_text import one_line
@@ -11,12 +11,12 @@ from mngr_lib.safe_text import one_line
 def would(call: Call, chosen: Chosen, doing: str) -> int:
     """Reports each agent as unchanged, with what would be done to it."""
 
-    def outcomes() -> list[Outcome]:
-        done: list[Outcome] = []
+    def outcomes() -> list[TargetOutcome]:
+        done: list[TargetOutcome] = []
         for meant, missing in find(call, chosen):
             note = (f"would {doing}",)
             done += [
-                Outcome(item, Change(row.agent, changed=False, notes=note)) for item, row in meant
+                TargetOutcome(item, Change(row.agent, changed=False, notes=note)) for item, row in meant
             ] + missing
         return done
 

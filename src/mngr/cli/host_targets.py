@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import msgspec
 
 from mngr.cli.options import Chosen
-from mngr.cli.outcome import Outcome
+from mngr.cli.outcome import TargetOutcome
 from mngr.cli.stdin import Item
 from mngr.cli.targets import outcome_of
 from mngr.errors import MngrError
@@ -16,8 +16,8 @@ from mngr.model.agent import Change
 def with_hosts(
     chosen: Chosen,
     act_on_host: Callable[[str], Sequence[Change | MngrError]],
-    act_on_agents: Callable[[Chosen], Iterable[Outcome]],
-) -> Iterator[Outcome]:
+    act_on_agents: Callable[[Chosen], Iterable[TargetOutcome]],
+) -> Iterator[TargetOutcome]:
     """First the agents that were named or filtered, then the hosts, each with what became of its agents."""
     hosts = [name for name in chosen.names if is_host(name)]
     others = tuple(name for name in chosen.names if not is_host(name))
@@ -27,7 +27,7 @@ def with_hosts(
         try:
             results = act_on_host(host)
         except MngrError as error:
-            yield Outcome(Item(host), error=error)
+            yield TargetOutcome(Item(host), error=error)
             continue
         for result in results:
             yield outcome_of(Item(host), result)

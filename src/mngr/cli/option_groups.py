@@ -15,7 +15,7 @@ class ChoosingOption(click.Option):
     """One of the options that say which agents are meant."""
 
 
-class CommonOption(click.Option):
+class CommonVerbOption(click.Option):
     """One of the options that every command has; commands of plugins have theirs from `mngr_lib`."""
 
     is_common = True

@@ -15,7 +15,7 @@ from mngr.errors import ExitCode, MngrError
 from mngr.model.address import is_host
 
 
-class Outcome(Struct, frozen=True):
+class TargetOutcome(Struct, frozen=True):
     """What became of one target: a result, or an error."""
 
     item: Item
@@ -37,11 +37,11 @@ class Outcome(Struct, frozen=True):
         return known | passed
 
 
-def report(call: Call, chosen: Chosen, outcomes: Iterable[Outcome], human: Callable[[Any], str]) -> int:
+def report(call: Call, chosen: Chosen, outcomes: Iterable[TargetOutcome], human: Callable[[Any], str]) -> int:
     """Prints every outcome as it comes and returns the exit code of them all."""
     output = call.output
     streams = chosen.from_stdin or output.format == JSONL or output.is_template
-    done: list[Outcome] = []
+    done: list[TargetOutcome] = []
     for outcome in outcomes:
         done.append(outcome)
         if outcome.error is not None and not outcome.item.has_failed_before:
@@ -57,7 +57,7 @@ def report(call: Call, chosen: Chosen, outcomes: Iterable[Outcome], human: Calla
     return exit_code(done)
 
 
-def exit_code(outcomes: list[Outcome]) -> int:
+def exit_code(outcomes: list[TargetOutcome]) -> int:
     """All done: 0. All failed: the code of the first. Otherwise part of it failed."""
     failed = [outcome.error for outcome in outcomes if outcome.error is not None]
     if not failed:
@@ -65,14 +65,14 @@ def exit_code(outcomes: list[Outcome]) -> int:
     return failed[0].exit_code if len(failed) == len(outcomes) else ExitCode.PARTIAL
 
 
-def _stream(call: Call, outcome: Outcome) -> None:
+def _stream(call: Call, outcome: TargetOutcome) -> None:
     if not call.output.is_template:
         put(msgspec.json.encode(outcome.record()).decode())
     elif outcome.error is None:
         call.output.line(outcome.record())
 
 
-def _document(call: Call, chosen: Chosen, done: list[Outcome]) -> None:
+def _document(call: Call, chosen: Chosen, done: list[TargetOutcome]) -> None:
     if chosen.is_one:
         for outcome in done:
             if outcome.result is not None:

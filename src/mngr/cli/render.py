@@ -17,7 +17,7 @@ HUMAN, JSON, JSONL = "human", "json", "jsonl"
 _WORDS = (HUMAN, JSON, JSONL)
 
 
-class Output:
+class CommandOutput:
     """Where a command writes. `format` is human, json, jsonl or a template."""
 
     def __init__(self, format: str = HUMAN, *, quiet: bool = False, verbose: bool = False) -> None:

@@ -5,10 +5,10 @@ from typing import Any
 
 from mngr.actions.many import run_many
 from mngr.actions.rows import Row
-from mngr.actions.targets import Found, resolve
+from mngr.actions.targets import FoundAgents, resolve
 from mngr.cli.call import Call
 from mngr.cli.options import Chosen
-from mngr.cli.outcome import Outcome
+from mngr.cli.outcome import TargetOutcome
 from mngr.cli.stdin import Item, read_items
 from mngr.errors import ExitCode, MngrError, NotFoundError, UsageError
 from mngr.model.agent import Change
@@ -16,7 +16,7 @@ from mngr.model.agent import Change
 Meant = tuple[Item, Row]
 
 
-def find(call: Call, chosen: Chosen) -> Iterator[tuple[list[Meant], list[Outcome]]]:
+def find(call: Call, chosen: Chosen) -> Iterator[tuple[list[Meant], list[TargetOutcome]]]:
     """Groups of agents to act on, each with what was asked for and is not there.
 
     Names and filters make one group; lines on stdin make a group of all that have arrived.
@@ -25,7 +25,7 @@ def find(call: Call, chosen: Chosen) -> Iterator[tuple[list[Meant], list[Outcome
         found = resolve(call.manager, chosen.names, filter=chosen.filter, all=chosen.all)
         call.warn(*found.warnings)
         meant = [(Item(row.agent.name), row) for row in found.rows]
-        yield meant, [Outcome(Item(name), error=error) for name, error in found.missing.items()]
+        yield meant, [TargetOutcome(Item(name), error=error) for name, error in found.missing.items()]
         return
     for items in read_items():
         yield _find_items(call, chosen, items)
@@ -33,7 +33,7 @@ def find(call: Call, chosen: Chosen) -> Iterator[tuple[list[Meant], list[Outcome
 
 def do_together(
     call: Call, chosen: Chosen, work: Callable[[list[Row]], Iterable[tuple[Row, Any]]]
-) -> Iterator[Outcome]:
+) -> Iterator[TargetOutcome]:
     """Acts on each group as a whole. `work` yields each row with its result or error."""
     for meant, missing in find(call, chosen):
         yield from missing
@@ -46,20 +46,22 @@ def do_together(
                 yield outcome_of(item, result)
 
 
-def do_each(call: Call, chosen: Chosen, work: Callable[[Item, Row], Any], jobs: int) -> Iterator[Outcome]:
+def do_each(
+    call: Call, chosen: Chosen, work: Callable[[Item, Row], Any], jobs: int
+) -> Iterator[TargetOutcome]:
     """Acts on each agent by itself, so many at once, and yields in the order of finishing."""
 
-    def one(found: Meant | Outcome) -> Outcome:
-        if isinstance(found, Outcome):
+    def one(found: Meant | TargetOutcome) -> TargetOutcome:
+        if isinstance(found, TargetOutcome):
             return found
         result = work(*found)
-        return result if isinstance(result, Outcome) else Outcome(found[0], result)
+        return result if isinstance(result, TargetOutcome) else TargetOutcome(found[0], result)
 
     for found, result in run_many(_flat(call, chosen), one, jobs):
-        if isinstance(result, Outcome):
+        if isinstance(result, TargetOutcome):
             yield result
-        elif not isinstance(found, Outcome):
-            yield Outcome(found[0], error=result)
+        elif not isinstance(found, TargetOutcome):
+            yield TargetOutcome(found[0], error=result)
 
 
 def changes_of(
@@ -74,8 +76,8 @@ def changes_of(
     yield from zip(rows, results, strict=True)
 
 
-def outcome_of(item: Item, result: Any) -> Outcome:
-    return Outcome(item, error=result) if isinstance(result, MngrError) else Outcome(item, result)
+def outcome_of(item: Item, result: Any) -> TargetOutcome:
+    return TargetOutcome(item, error=result) if isinstance(result, MngrError) else TargetOutcome(item, result)
 
 
 def _alone(work: Callable[[list[Row]], Sequence[Change | MngrError]], row: Row) -> Change | MngrError:
@@ -85,15 +87,17 @@ def _alone(work: Callable[[list[Row]], Sequence[Change | MngrError]], row: Row) 
         return error
 
 
-def _flat(call: Call, chosen: Chosen) -> Iterator[Meant | Outcome]:
+def _flat(call: Call, chosen: Chosen) -> Iterator[Meant | TargetOutcome]:
     for meant, missing in find(call, chosen):
         yield from missing
         yield from meant
 
 
-def _find_items(call: Call, chosen: Chosen, items: list[Item]) -> tuple[list[Meant], list[Outcome]]:
+def _find_items(call: Call, chosen: Chosen, items: list[Item]) -> tuple[list[Meant], list[TargetOutcome]]:
     asked = [item for item in items if not item.problem and not item.has_failed_before]
-    lost = [Outcome(item, error=_problem(item)) for item in items if item.problem or item.has_failed_before]
+    lost = [
+        TargetOutcome(item, error=_problem(item)) for item in items if item.problem or item.has_failed_before
+    ]
     if not asked:
         return [], lost
     found = resolve(call.manager, [item.target for item in asked], filter=chosen.filter)
@@ -102,18 +106,18 @@ def _find_items(call: Call, chosen: Chosen, items: list[Item]) -> tuple[list[Mea
     return meant, lost + missing
 
 
-def _matched(asked: list[Item], found: Found) -> tuple[list[Meant], list[Outcome]]:
+def _matched(asked: list[Item], found: FoundAgents) -> tuple[list[Meant], list[TargetOutcome]]:
     """Which row belongs to which line, and why the others have none."""
     rows = {word: row for row in found.rows for word in (row.agent.name, row.agent.address, row.agent.id)}
     meant: list[Meant] = []
-    lost: list[Outcome] = []
+    lost: list[TargetOutcome] = []
     for item in asked:
         row = rows.get(item.target)
         if row:
             meant.append((item, row))
         else:
             error = found.missing.get(item.target, NotFoundError(f'no agent "{item.target}"'))
-            lost.append(Outcome(item, error=error))
+            lost.append(TargetOutcome(item, error=error))
     return meant, lost
 
 

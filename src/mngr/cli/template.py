@@ -15,7 +15,7 @@ _TEXTS = frozenset(("text", "screen", "stdout", "stderr"))
 _HINT = "write {field}, and {{ or }} for a brace"
 
 
-class Template(Struct, frozen=True):
+class OutputTemplate(Struct, frozen=True):
     """Texts and fields in turn: the first piece is a text, then field, text, field, …"""
 
     pieces: tuple[str, ...]
@@ -24,7 +24,7 @@ class Template(Struct, frozen=True):
     def fields(self) -> tuple[str, ...]:
         return self.pieces[1::2]
 
-    def check(self, known: Mapping[str, bool]) -> "Template":
+    def check(self, known: Mapping[str, bool]) -> "OutputTemplate":
         """Refuses fields that the record does not have. `known` says of each whether any key may follow."""
         for field in self.fields:
             head = field.partition(".")[0]
@@ -40,7 +40,7 @@ class Template(Struct, frozen=True):
         )
 
 
-def parse_template(text: str) -> Template:
+def parse_template(text: str) -> OutputTemplate:
     pieces, current, at = [], "", 0
     while at < len(text):
         char, pair = text[at], text[at : at + 2]
@@ -56,7 +56,7 @@ def parse_template(text: str) -> Template:
             raise UsageError(f"format {text!r} has a }} without its {{", hint=_HINT)
         else:
             current, at = current + char, at + 1
-    return Template((*pieces, current))
+    return OutputTemplate((*pieces, current))
 
 
 def known_fields(record: type[Struct]) -> dict[str, bool]:

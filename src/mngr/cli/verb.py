@@ -8,8 +8,8 @@ from msgspec import Struct
 
 from mngr.cli.call import Call
 from mngr.cli.command_table import COMMANDS
-from mngr.cli.option_groups import CommonOption, option_groups, option_lines
-from mngr.cli.render import HUMAN, JSON, Output
+from mngr.cli.option_groups import CommonVerbOption, option_groups, option_lines
+from mngr.cli.render import HUMAN, JSON, CommandOutput
 from mngr.config.keys import join_key
 from mngr.config.layers import Config, check_command_keys, check_template_keys, check_verbs
 from mngr.errors import UsageError, did_you_mean
@@ -20,7 +20,7 @@ _COMMON = ("format", "json", "quiet", "verbose", "set")
 _HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
-class Habits(Struct, frozen=True):
+class ParseRules(Struct, frozen=True):
     """How a command reads its words, where that differs from the usual."""
 
     uses_config: bool = True
@@ -37,22 +37,22 @@ class Habits(Struct, frozen=True):
 class Verb(click.Command):
     """A command whose body takes a `Call` first and returns an exit code."""
 
-    def __init__(self, name: str, habits: Habits, *, examples: str, **settings: Any) -> None:
-        interspersed = {"allow_interspersed_args": habits.options_anywhere}
+    def __init__(self, name: str, rules: ParseRules, *, examples: str, **settings: Any) -> None:
+        interspersed = {"allow_interspersed_args": rules.options_anywhere}
         super().__init__(name, context_settings={**_HELP, **interspersed}, **settings)
-        self.examples, self.habits = examples.strip("\n"), habits
+        self.examples, self.rules = examples.strip("\n"), rules
         self.params += _common_options()
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        for option in self.habits.many_values:
+        for option in self.rules.many_values:
             args = spread(option, args)
-        own, dashes, command = _split_at_dashes(args) if self.habits.takes_command else (args, False, [])
+        own, dashes, command = _split_at_dashes(args) if self.rules.takes_command else (args, False, [])
         ctx.allow_interspersed_args = dashes or ctx.allow_interspersed_args
         given = self.make_parser(ctx).parse_args(list(own))[0]
         if not given.get("help"):
             self._begin(ctx, given)
         rest = super().parse_args(ctx, own)
-        if self.habits.takes_command:
+        if self.rules.takes_command:
             ctx.params["args"] = tuple(command)
         return rest
 
@@ -60,14 +60,14 @@ class Verb(click.Command):
         """Loads the config, with the words' own overrides, before any option asks for its default."""
         overrides = (*ctx.meta.get("overrides", ()), *(given.get("set") or ()))
         call = ctx.meta["call"] = Call(self.name or "", overrides)
-        if not self.habits.uses_config:
+        if not self.rules.uses_config:
             return
         config = call.manager.config
         if config.section("commands"):
             check_verbs(config, (*COMMANDS, *plugin_commands()))
             ctx.default_map = self._defaults(ctx, config)
         template = given.get("template") or (ctx.default_map or {}).get("template")
-        if self.habits.has_templates and template:
+        if self.rules.has_templates and template:
             check_template_keys(config, (*option_names(self), "args", "name"))
             named = defaults_from(config.section(join_key(("templates", str(template)))), self)
             ctx.default_map = _joined(ctx.default_map or {}, named)
@@ -82,7 +82,7 @@ class Verb(click.Command):
     def invoke(self, ctx: click.Context) -> Any:
         common = {name: ctx.params.pop(name) for name in _COMMON}
         call: Call = ctx.meta["call"]
-        call.output = Output(
+        call.output = CommandOutput(
             JSON if common["json"] else common["format"], quiet=common["quiet"], verbose=common["verbose"]
         )
         assert self.callback
@@ -100,13 +100,13 @@ class Verb(click.Command):
         _write_examples(self.examples.splitlines(), formatter)
 
 
-def verb(name: str, *, examples: str, **habits: Any) -> Callable[[Body], Verb]:
-    """Makes a function a command whose help is its docstring; `habits` are the fields of Habits."""
+def verb(name: str, *, examples: str, **rules: Any) -> Callable[[Body], Verb]:
+    """Makes a function a command whose help is its docstring; `rules` are the fields of ParseRules."""
 
     def decorate(body: Body) -> Verb:
         params = list(reversed(getattr(body, "__click_params__", [])))
         return Verb(
-            name, Habits(**habits), examples=examples, callback=body, params=params, help=body.__doc__
+            name, ParseRules(**rules), examples=examples, callback=body, params=params, help=body.__doc__
         )
 
     return decorate
@@ -199,18 +199,18 @@ def _write_examples(lines: list[str], formatter: click.HelpFormatter) -> None:
 
 def _common_options() -> list[click.Option]:
     return [
-        CommonOption(
+        CommonVerbOption(
             ["-S", "--set"], multiple=True, metavar="KEY=VALUE", help="Override a config key for this call."
         ),
-        CommonOption(
+        CommonVerbOption(
             ["--format"],
             default=HUMAN,
             metavar="FORMAT",
             help="human (the default), json, jsonl or a template: '{name}\\t{state}'.",
         ),
-        CommonOption(["--json"], is_flag=True, help="The same as --format json."),
-        CommonOption(["-q", "--quiet"], is_flag=True, help="No progress and no warnings."),
-        CommonOption(
+        CommonVerbOption(["--json"], is_flag=True, help="The same as --format json."),
+        CommonVerbOption(["-q", "--quiet"], is_flag=True, help="No progress and no warnings."),
+        CommonVerbOption(
             ["-v", "--verbose"],
             is_flag=True,
             help="Show each process with its time, and where an error came from.",

@@ -9,7 +9,7 @@ from mngr.config.files import directory_lock, read_file, write_file
 from mngr.config.keys import Key, join_key, parse_key
 from mngr.config.layers import word_value
 from mngr.config.lines import set_key, unset_key
-from mngr.config.locate import Places
+from mngr.config.locate import ConfigDirs
 from mngr.config.schema import KNOWN, Schema, canonical, canonical_key, check, nested
 from mngr.config.toml import check_bounds, decode
 from mngr.config.trust import trust_own_edit
@@ -27,7 +27,7 @@ class Edited(Struct, frozen=True):
     trusted: bool
 
 
-def file_for(places: Places, scope: str) -> str:
+def file_for(places: ConfigDirs, scope: str) -> str:
     """The file that a scope means: `user`, `project` (committed) or `local` (this checkout)."""
     if scope not in SCOPES:
         raise UsageError(f'no config scope "{scope}"', hint=did_you_mean(scope, SCOPES))
@@ -40,7 +40,7 @@ def file_for(places: Places, scope: str) -> str:
     return places.project_file if scope == "project" else places.local_file
 
 
-def set_value(places: Places, scope: str, dotted: str, text: str, schema: Schema = KNOWN) -> Edited:
+def set_value(places: ConfigDirs, scope: str, dotted: str, text: str, schema: Schema = KNOWN) -> Edited:
     """Sets a key in the file of a scope; the text means what it means after `-S`."""
     key = canonical_key(parse_key(dotted))
     _check_unicode(dotted + text)
@@ -50,13 +50,13 @@ def set_value(places: Places, scope: str, dotted: str, text: str, schema: Schema
     return _edit(places, scope, key, lambda before, path: set_key(before, key, value, path))
 
 
-def unset_value(places: Places, scope: str, dotted: str) -> Edited:
+def unset_value(places: ConfigDirs, scope: str, dotted: str) -> Edited:
     """Removes a key from the file of a scope; a key that is not there is no error and no change."""
     key = canonical_key(parse_key(dotted))
     return _edit(places, scope, key, lambda before, path: unset_key(before, key, path))
 
 
-def _edit(places: Places, scope: str, key: Key, change: Callable[[str, str], str]) -> Edited:
+def _edit(places: ConfigDirs, scope: str, key: Key, change: Callable[[str, str], str]) -> Edited:
     path, is_user = file_for(places, scope), scope == "user"
     if not is_user:
         _refuse_links(path, places.repo_root)

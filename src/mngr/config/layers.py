@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from mngr.config.files import read_file
 from mngr.config.keys import Key, join_key, loosely, parse_key, quote_text, scan_key
-from mngr.config.locate import Places, check_host_dir, find_places
+from mngr.config.locate import ConfigDirs, check_host_dir, find_places
 from mngr.config.schema import (
     ANY_NAME,
     DEFAULTS,
@@ -46,7 +46,7 @@ class Leaf(Struct, frozen=True):
     source: str
 
 
-class Said(Struct, frozen=True):
+class LayerValue(Struct, frozen=True):
     """What one layer says about a key. `standing` is used, overridden or untrusted."""
 
     source: str
@@ -83,7 +83,7 @@ class Config(Struct, frozen=True):
             return "default"
         return ", ".join(dict.fromkeys(leaf.source for _, leaf in _leaves(found, ()))) or "default"
 
-    def explain(self, dotted: str) -> tuple[Said, ...]:
+    def explain(self, dotted: str) -> tuple[LayerValue, ...]:
         """What every layer says about a key, weakest first."""
         key = _key(dotted)
         in_effect = {leaf.source for _, leaf in _leaves(_at(self.tree, key), ())}
@@ -92,9 +92,9 @@ class Config(Struct, frozen=True):
             value, held = _at(layer.values, key), _at(layer.untrusted, key)
             if value is not _ABSENT:
                 standing = "used" if layer.source in in_effect else "overridden"
-                said.append(Said(layer.source, _plain(value), standing))
+                said.append(LayerValue(layer.source, _plain(value), standing))
             if held is not _ABSENT:
-                said.append(Said(layer.source, _plain(held), "untrusted"))
+                said.append(LayerValue(layer.source, _plain(held), "untrusted"))
         return tuple(said)
 
     def items(self) -> tuple[tuple[str, Any, str], ...]:
@@ -149,7 +149,7 @@ def _check_names(config: Config, table: Key, known: set[str]) -> None:
             raise UsageError(f"{config.source(dotted)}: unknown key {dotted}", hint=did_you_mean(name, known))
 
 
-def _file_layer(path: str, places: Places, schema: Schema) -> Layer | None:
+def _file_layer(path: str, places: ConfigDirs, schema: Schema) -> Layer | None:
     data = read_file(path)
     if data is None:
         return None

@@ -18,7 +18,7 @@ _MOST_LINES_A_VALUE = 300
 _BY_HAND = "edit it by hand: mngr config edit"
 
 
-class Statement(Struct, frozen=True):
+class TomlStatement(Struct, frozen=True):
     """A header or `key = value` and its lines, `first` to before `end`."""
 
     first: int
@@ -51,7 +51,7 @@ def unset_key(text: str, key: Key, source: str) -> str:
     return _first_that_means(candidates, _meaning(without), key, source)
 
 
-def _statements(lines: list[str], source: str) -> Iterator[Statement]:
+def _statements(lines: list[str], source: str) -> Iterator[TomlStatement]:
     table: Key = ()
     at = 0
     while at < len(lines):
@@ -60,11 +60,11 @@ def _statements(lines: list[str], source: str) -> Iterator[Statement]:
             at += 1
         elif words.startswith("["):
             table = canonical_key(scan_key(words.lstrip("["))[0])
-            yield Statement(at, at + 1, table, is_header=True)
+            yield TomlStatement(at, at + 1, table, is_header=True)
             at += 1
         else:
             end = _statement_end(lines, at, source)
-            yield Statement(at, end, canonical_key((*table, *scan_key(lines[at])[0])))
+            yield TomlStatement(at, end, canonical_key((*table, *scan_key(lines[at])[0])))
             at = end
 
 
@@ -75,7 +75,7 @@ def _statement_end(lines: list[str], first: int, source: str) -> int:
     raise RefusedError(f"{source}, line {first + 1}: a value this long is not edited here", hint=_BY_HAND)
 
 
-def _replace(lines: list[str], there: Statement, value: Any, source: str) -> str:
+def _replace(lines: list[str], there: TomlStatement, value: Any, source: str) -> str:
     old = "".join(lines[there.first : there.end])
     rest = scan_key(old)[1]
     said, comment = _split_comment(rest[1:])
@@ -99,7 +99,7 @@ def _split_comment(said: str) -> tuple[str, str]:
     return said, ""
 
 
-def _insertions(lines: list[str], statements: list[Statement], key: Key, value: Any) -> Iterator[str]:
+def _insertions(lines: list[str], statements: list[TomlStatement], key: Key, value: Any) -> Iterator[str]:
     """The text with the key in each place it could have, the most natural first."""
     eol = "\r\n" if any(line.endswith("\r\n") for line in lines) else "\n"
     if lines and not lines[-1].endswith("\n"):
@@ -126,7 +126,7 @@ def _insert(lines: list[str], at: int, line: str) -> str:
     return "".join([*lines[:at], line, *lines[at:]])
 
 
-def _block_end(statements: list[Statement], header: Statement) -> int:
+def _block_end(statements: list[TomlStatement], header: TomlStatement) -> int:
     """The line after the last statement under a header."""
     end = header.end
     for one in statements:
@@ -137,7 +137,7 @@ def _block_end(statements: list[Statement], header: Statement) -> int:
     return end
 
 
-def _root_end(lines: list[str], statements: list[Statement]) -> int:
+def _root_end(lines: list[str], statements: list[TomlStatement]) -> int:
     """The line after the last statement before any header, else before the first header and its comment."""
     end = 0
     for one in statements:

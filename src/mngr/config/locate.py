@@ -8,7 +8,7 @@ from msgspec import Struct
 from mngr.errors import RefusedError, UsageError
 
 
-class Places(Struct, frozen=True):
+class ConfigDirs(Struct, frozen=True):
     """The two directories that config files live under; `repo_root` is empty outside a repository."""
 
     host_dir: str
@@ -35,8 +35,8 @@ class Places(Struct, frozen=True):
         return (self.user_file, *repository)
 
 
-def find_places(cwd: str, env: Mapping[str, str]) -> Places:
-    return Places(host_dir(env), repo_root(cwd))
+def find_places(cwd: str, env: Mapping[str, str]) -> ConfigDirs:
+    return ConfigDirs(host_dir(env), repo_root(cwd))
 
 
 def host_dir(env: Mapping[str, str]) -> str:

@@ -9,7 +9,7 @@ from mngr.config.keys import Key, join_key, quote_text
 from mngr.errors import UsageError, did_you_mean
 
 
-class Kind(Struct, frozen=True):
+class ValueKind(Struct, frozen=True):
     """What a value must be, in words for the user and as a test."""
 
     expected: str
@@ -40,15 +40,15 @@ def _is_prefix(value: Any) -> bool:
     return _is_text(value) and len(value) <= 32 and value.isascii() and value.replace("-", "_").isidentifier()
 
 
-TEXT = Kind("text", _is_text)
-TEXTS = Kind("a list of texts", _is_texts)
-COMMAND = Kind("a command: text, or a list of texts", _is_command)
-TABLE = Kind("a table", _is_table)
-ANYTHING = Kind("a value", lambda _: True)
-TEXTS_BY_NAME = Kind("a table of texts", _is_texts_by_name)
-PREFIX = Kind("at most 32 letters, digits, - and _, with a letter first", _is_prefix)
+TEXT = ValueKind("text", _is_text)
+TEXTS = ValueKind("a list of texts", _is_texts)
+COMMAND = ValueKind("a command: text, or a list of texts", _is_command)
+TABLE = ValueKind("a table", _is_table)
+ANYTHING = ValueKind("a value", lambda _: True)
+TEXTS_BY_NAME = ValueKind("a table of texts", _is_texts_by_name)
+PREFIX = ValueKind("at most 32 letters, digits, - and _, with a letter first", _is_prefix)
 
-Schema = Mapping[str, "Kind | Schema"]
+Schema = Mapping[str, "ValueKind | Schema"]
 
 ANY_NAME = "*"
 KNOWN: Schema = {
@@ -84,9 +84,9 @@ def check(document: Mapping[str, Any], source: str, schema: Schema) -> None:
     _check_table(document, source, schema, ())
 
 
-def expected_at(key: Key, schema: Schema) -> "Kind | Schema | None":
+def expected_at(key: Key, schema: Schema) -> "ValueKind | Schema | None":
     """What the schema says of a key: a kind, a table of further keys, or None where anything goes."""
-    known: Kind | Schema | None = schema
+    known: ValueKind | Schema | None = schema
     for part in key:
         if not isinstance(known, Mapping):
             return TEXT if known is TEXTS_BY_NAME else None
@@ -139,7 +139,7 @@ def _check_table(table: Mapping[str, Any], source: str, schema: Schema, at: Key)
         key = (*at, name)
         if known is None:
             raise UsageError(f"{source}: unknown key {_shown(key)}", hint=did_you_mean(name, schema))
-        if isinstance(known, Kind):
+        if isinstance(known, ValueKind):
             if not known.accepts(value):
                 raise _wrong_kind(source, key, known, value)
         elif isinstance(value, dict):
@@ -148,7 +148,7 @@ def _check_table(table: Mapping[str, Any], source: str, schema: Schema, at: Key)
             raise _wrong_kind(source, key, TABLE, value)
 
 
-def _wrong_kind(source: str, key: Key, wanted: Kind, found: Any) -> UsageError:
+def _wrong_kind(source: str, key: Key, wanted: ValueKind, found: Any) -> UsageError:
     return UsageError(f"{source}: {_shown(key)} must be {wanted.expected}", hint=f"it is {_kind_of(found)}")
 
 

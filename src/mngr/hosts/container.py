@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from mngr.errors import TimedOutError, UnreachableError
-from mngr.hosts.framed_exec import collect, marked_program, new_mark
+from mngr.hosts.framed_exec import collect, framed_program, new_mark
 from mngr.process import Completed, Stream
 from mngr.store.script import encode
 from mngr_lib.trace import Span
@@ -56,7 +56,7 @@ def run_inside(
     """`Host.run` by a stream that cannot be trusted with the command's end."""
     mark = new_mark()
     with Span(argv, f"{container.name}.{container.provider}") as span:
-        stream = container.begin(marked_program(argv, env, cwd, mark), mark)
+        stream = container.begin(framed_program(argv, env, cwd, mark), mark)
         try:
             done = collect(stream, mark, stdin, timeout_s)._replace(argv=tuple(argv))
         except TimedOutError:

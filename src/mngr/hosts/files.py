@@ -30,13 +30,13 @@ exit 1
 """
 
 
-class Runs(Protocol):
+class CommandRunner(Protocol):
     """As much of a host as is needed here."""
 
     def run(self, argv: Sequence[str], *, stdin: bytes = b"", timeout_s: float = 60) -> Completed: ...
 
 
-def read_by_run(host: Runs, path: str) -> bytes:
+def read_by_run(host: CommandRunner, path: str) -> bytes:
     """The whole file; FileNotFoundError when there is none."""
     done = host.run(["sh", "-c", _READ, "mngr-read", path], timeout_s=_TIMEOUT_S)
     if done.code == _NONE:
@@ -44,7 +44,7 @@ def read_by_run(host: Runs, path: str) -> bytes:
     return done.check(f"cannot read {path}").stdout
 
 
-def write_by_run(host: Runs, path: str, data: bytes, mode: int) -> None:
+def write_by_run(host: CommandRunner, path: str, data: bytes, mode: int) -> None:
     """Replaces the file as a whole: written beside it, counted, then renamed."""
     argv = ["sh", "-c", _WRITE, "mngr-write", path, f"{mode:o}", str(len(data))]
     host.run(argv, stdin=data, timeout_s=_TIMEOUT_S).check(f"cannot write {path}")

@@ -38,7 +38,7 @@ def plain_program(argv: Sequence[str], env: Mapping[str, str] | None, cwd: str |
     return f"{{ (exec 2>&3 3>&-; {enter}{exports}exec {program}); }} 3>&2 2>/dev/null"
 
 
-def marked_program(argv: Sequence[str], env: Mapping[str, str] | None, cwd: str | None, mark: str) -> str:
+def framed_program(argv: Sequence[str], env: Mapping[str, str] | None, cwd: str | None, mark: str) -> str:
     """The same between marks, which are put together there: a list of processes must not show one whole."""
     return (
         f'm={mark}; printf %s "<$m>"; printf %s "<$m>" >&2\n'
@@ -53,7 +53,7 @@ def collect(stream: Stream, mark: str, stdin: bytes, timeout_s: float) -> Comple
     Raises TimedOutError at the deadline, and MngrError for a flood. The stream is left as it is: kill it.
     """
     deadline = time.monotonic() + timeout_s
-    out, err = MarkedOutput(mark), MarkedOutput(mark)
+    out, err = FramedOutput(mark), FramedOutput(mark)
     ears = {stream.stdout.fileno(): out, stream.stderr.fileno(): err}
     feed, left = stream.stdin.fileno(), memoryview(stdin)
     poller = select.poll()
@@ -75,7 +75,7 @@ def collect(stream: Stream, mark: str, stdin: bytes, timeout_s: float) -> Comple
     return Completed((), min(out.code, err.code), out.said, err.said)
 
 
-class MarkedOutput:
+class FramedOutput:
     """One output: what was said between the marks, or all of it while there are none."""
 
     def __init__(self, mark: str) -> None:

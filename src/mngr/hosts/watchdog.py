@@ -1,8 +1,7 @@
 """The first process of a host that is made for agents. The host lives as long as it does.
 
-It ends by itself when its time is over, when no agent has worked for long enough, or when nobody has looked after the
-host for as long as its lease: every look of a manager renews that. Its exit code says which it was, so that whoever
-lists a stopped host can tell.
+It ends by itself when the host's time is over, when no agent has worked for the idle timeout, or when no manager has
+renewed the lease: every poll of a manager renews it. Its exit code says which of these it was.
 """
 
 import math
@@ -25,7 +24,7 @@ OPTIONS = frozenset({"timeout", "idle_timeout", "lease"})
 _ENDS = {
     40: "its time was over",
     41: "no agent worked for its idle timeout",
-    42: "nobody looked after it for its lease",
+    42: "no manager looked at it for its lease",
 }
 _LONGEST_TICK_S = 20
 _FOREVER_S = 86400
@@ -83,7 +82,7 @@ done
 """
 
 
-def keeper_argv(spec: HostSpec, host_dir: str) -> tuple[str, ...]:
+def watchdog_argv(spec: HostSpec, host_dir: str) -> tuple[str, ...]:
     """The command that a new host begins with; it needs sh and what every host has."""
     limits = {option: getattr(spec, option) for option in ("timeout", "idle_timeout", "lease")}
     seconds = {option: _whole(option, text) if text else 0 for option, text in limits.items()}
@@ -91,7 +90,7 @@ def keeper_argv(spec: HostSpec, host_dir: str) -> tuple[str, ...]:
     tick = max(1, min(_LONGEST_TICK_S, shortest // 4)) if shortest else _FOREVER_S
     words = (str(length or "") for length in seconds.values())
     paths = HostPaths(host_dir)
-    return ("sh", "-c", _PROGRAM, "mngr-keeper", paths.dir, paths.tmux, str(tick), *words)
+    return ("sh", "-c", _PROGRAM, "mngr-watchdog", paths.dir, paths.tmux, str(tick), *words)
 
 
 def why_ended(code: int) -> str:
@@ -102,5 +101,7 @@ def why_ended(code: int) -> str:
 def _whole(option: str, text: str) -> int:
     seconds = math.ceil(parse_duration(text))
     if seconds < 1:
-        raise UsageError(f"--{option.replace('_', '-')} {text} is no time at all", hint="write 90, 10m or 2h")
+        raise UsageError(
+            f"--{option.replace('_', '-')} {text} is not a length of time", hint="write 90, 10m or 2h"
+        )
     return seconds

@@ -54,7 +54,7 @@ class AgentPane(Struct, frozen=True):
         return f"={self.session}:0.0"
 
 
-class Look(Struct, frozen=True):
+class PaneStatus(Struct, frozen=True):
     """What a pane is like at one moment. `exists` false: its session is gone and nothing else is known."""
 
     exists: bool
@@ -113,7 +113,7 @@ def capture(pane: AgentPane, *, full: bool = False, ansi: bool = False) -> str:
     return text + "\n" if text and done.code in (0, _SAVED) else ""
 
 
-def look(pane: AgentPane) -> Look:
+def look(pane: AgentPane) -> PaneStatus:
     """Asks tmux and the terminal itself."""
     script = f"""\
 out=$({tmux_sh(pane.paths)} display-message -p -t {quote(pane.target)} {quote(_FORMAT)} 2>/dev/null)
@@ -125,7 +125,7 @@ exit 0
 """
     done = pane.host.run(("sh", "-c", script, "mngr-look"))
     if done.code != 0:
-        return Look(exists=False)
+        return PaneStatus(exists=False)
     first, _, stty = done.text.partition("\n")
     return _read_look(first, stty)
 
@@ -161,7 +161,9 @@ def check_size(message: bytes) -> None:
         )
 
 
-def _type(pane: AgentPane, seen: Look, typed: bytes, enter: bytes, around: AroundPaste) -> Pasted | None:
+def _type(
+    pane: AgentPane, seen: PaneStatus, typed: bytes, enter: bytes, around: AroundPaste
+) -> Pasted | None:
     """Pastes unless the terminal is no longer as it was seen: then None, and nothing was typed."""
     script = _paste_script(pane, seen, typed, enter, around)
     try:
@@ -182,7 +184,7 @@ def _type(pane: AgentPane, seen: Look, typed: bytes, enter: bytes, around: Aroun
     return Pasted(taken=True, alive=first == b"0", output=output)
 
 
-def _paste_script(pane: AgentPane, seen: Look, typed: bytes, enter: bytes, around: AroundPaste) -> str:
+def _paste_script(pane: AgentPane, seen: PaneStatus, typed: bytes, enter: bytes, around: AroundPaste) -> str:
     tmux, target = tmux_sh(pane.paths), quote(pane.target)
     buffer = f"mngr-{pane.agent_id[-8:]}-{os.urandom(6).hex()}"
     # A canonical program would read the markers of a bracketed paste as text.
@@ -231,9 +233,9 @@ def _guarded(command: str, pane: AgentPane, only_if: str, otherwise: str) -> str
     return f"if-shell -F -t {quote(pane.target)} {quote(only_if)} {quote(command)} {quote(otherwise)}"
 
 
-def _read_look(line: str, stty: str) -> Look:
+def _read_look(line: str, stty: str) -> PaneStatus:
     pid, dead, in_mode, tty, version, bracketed, title = (line + "       ").split(" ", 6)
-    return Look(
+    return PaneStatus(
         exists=True,
         dead=dead != "0",
         in_copy_mode=in_mode != "0",
@@ -252,7 +254,7 @@ def _version(text: str) -> tuple[int, int]:
     return (int(found[1]), int(found[2])) if found else (0, 0)
 
 
-def _not_alive(seen: Look) -> str:
+def _not_alive(seen: PaneStatus) -> str:
     if not seen.exists:
         return "its tmux session is gone"
     return "its process has ended" if seen.dead else "its terminal cannot be read"

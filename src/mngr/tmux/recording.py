@@ -50,7 +50,7 @@ NF >= 9 {
 """
 
 
-class Recording(Struct, frozen=True):
+class PaneRecording(Struct, frozen=True):
     """What the recorder left: raw terminal output, and lines `time size`: when how much of it was there."""
 
     raw: bytes
@@ -97,10 +97,10 @@ cat raw
     changed, _, dated = head.partition(b" ")
     size = int(dated)
     ended_at = _moment(changed, started_at)
-    return to_asciicast(Recording(rest[size:], rest[:size], started_at, ended_at, spec.name))
+    return to_asciicast(PaneRecording(rest[size:], rest[:size], started_at, ended_at, spec.name))
 
 
-def to_asciicast(recording: Recording, *, columns: int = COLUMNS, rows: int = ROWS) -> bytes:
+def to_asciicast(recording: PaneRecording, *, columns: int = COLUMNS, rows: int = ROWS) -> bytes:
     """An asciicast v2; bytes past the index come when the raw file was last written."""
     header = {
         "version": 2,

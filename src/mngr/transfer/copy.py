@@ -8,7 +8,7 @@ from mngr.store.script import quote, words
 from mngr.transfer import work_dir as work_dirs
 from mngr.transfer.fetch import fetch_branch
 from mngr.transfer.git import NEEDS_GIT, failed, run_script
-from mngr.transfer.protocol import Brought, Sent, Source
+from mngr.transfer.protocol import Brought, Sent, WorkSource
 from mngr.transfer.source import free_branch
 from mngr.transfer.tar import send_tar
 from mngr.transfer.view import checkout_of
@@ -22,7 +22,7 @@ class CopyTransfer:
 
     name = "copy"
 
-    def send(self, source: Source, host: Host, work_dir: str, branch: str) -> Sent:
+    def send(self, source: WorkSource, host: Host, work_dir: str, branch: str) -> Sent:
         has_history = _has_history(source)
         _refuse_into_itself(source, host, work_dir)
         with_branch = bool(has_history and source.head)
@@ -41,11 +41,11 @@ class CopyTransfer:
         base = source.head if has_history else ""
         return Sent(work_dir=work_dir, branch=name, base_commit=base, owns_work_dir=True, notes=notes)
 
-    def bring_back(self, host: Host, work_dir: str, into: Source, branch: str) -> Brought:
+    def bring_back(self, host: Host, work_dir: str, into: WorkSource, branch: str) -> Brought:
         return fetch_branch(checkout_of(host, work_dir, self.name, into), into, branch)
 
 
-def _has_history(source: Source) -> bool:
+def _has_history(source: WorkSource) -> bool:
     """Whether the folder holds its whole repository; one that only points at it cannot be copied."""
     dot_git = os.path.join(source.path, ".git")
     if os.path.isfile(dot_git):
@@ -56,7 +56,7 @@ def _has_history(source: Source) -> bool:
     return os.path.isdir(dot_git) and bool(source.common_dir)
 
 
-def _refuse_into_itself(source: Source, host: Host, work_dir: str) -> None:
+def _refuse_into_itself(source: WorkSource, host: Host, work_dir: str) -> None:
     inside = os.path.realpath(work_dir) + "/"
     if shares_files(host) and inside.startswith(os.path.realpath(source.path).rstrip("/") + "/"):
         raise UsageError(
@@ -65,7 +65,7 @@ def _refuse_into_itself(source: Source, host: Host, work_dir: str) -> None:
         )
 
 
-def _make_branch(source: Source, host: Host, work_dir: str, branch: str) -> None:
+def _make_branch(source: WorkSource, host: Host, work_dir: str, branch: str) -> None:
     script = f"cd -- {quote(work_dir)}\ngit checkout -q --no-track -b {words(branch, source.head)}\n"
     done = run_script(host, script, timeout_s=600)
     if done.code:

@@ -3,7 +3,7 @@
 from mngr.errors import MngrError
 from mngr.store.script import quote
 from mngr.transfer.git import run_script_here
-from mngr.transfer.protocol import Source
+from mngr.transfer.protocol import WorkSource
 
 SNAPSHOT_MESSAGE = "mngr: uncommitted work"
 _MAKER = "mngr <mngr@localhost>"
@@ -46,7 +46,7 @@ def replay_script(commit: str) -> str:
     return f"git read-tree --reset -u {quote(commit)}\ngit reset -q --mixed\n"
 
 
-def snapshot_commit(source: Source) -> str:
+def snapshot_commit(source: WorkSource) -> str:
     """The commit for the source's uncommitted work; empty when there is none or it was not asked for."""
     if source.dirty:
         return source.dirty if source.dirty != source.head else ""

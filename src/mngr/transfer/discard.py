@@ -10,16 +10,16 @@ from mngr.hosts.protocol import Host, shares_files
 from mngr.store.script import quote
 from mngr.transfer.fetch import (
     NoRepositoryError,
-    Report,
     Standing,
     UnreadableError,
+    WorkDirReport,
     fetch_branch,
     look_at_head,
     move_branch,
     stand_all,
 )
 from mngr.transfer.git import git, run_script
-from mngr.transfer.protocol import Sent, Source
+from mngr.transfer.protocol import Sent, WorkSource
 from mngr.transfer.safe_paths import show
 from mngr.transfer.source import check_branch, free_branch
 from mngr.transfer.view import Checkout, checkout_of, enter_script
@@ -31,7 +31,7 @@ _DIGITS = 10
 
 
 def discard(
-    host: Host, sent: Sent, source: Source | None, transfer_name: str, *, discard_unreadable: bool = False
+    host: Host, sent: Sent, source: WorkSource | None, transfer_name: str, *, discard_unreadable: bool = False
 ) -> tuple[str, ...]:
     """Removes work dir and branch of a transfer and says what it kept. Safe twice, and without the source.
 
@@ -44,7 +44,7 @@ def discard(
 
 
 def discard_work_dir(
-    host: Host, sent: Sent, source: Source | None, transfer_name: str, *, discard_unreadable: bool = False
+    host: Host, sent: Sent, source: WorkSource | None, transfer_name: str, *, discard_unreadable: bool = False
 ) -> tuple[str, ...]:
     """Removes the work dir of a transfer, and leaves a worktree's branch to `drop_branches`.
 
@@ -71,13 +71,13 @@ def discard_work_dir(
     return notes + (remove_work_dir(host, sent.work_dir) if sent.owns_work_dir else ())
 
 
-def made_branch(host: Host, sent: Sent, source: Source, transfer_name: str) -> bool:
+def made_branch(host: Host, sent: Sent, source: WorkSource, transfer_name: str) -> bool:
     """Whether the transfer made a branch in the source itself, and the source is still there."""
     is_worktree = transfer_name == "worktree" and shares_files(host)
     return is_worktree and sent.owns_branch and sent.branch != "" and os.path.isdir(source.common_dir)
 
 
-def drop_branches(sents: Sequence[Sent], source: Source) -> list[tuple[str, ...]]:
+def drop_branches(sents: Sequence[Sent], source: WorkSource) -> list[tuple[str, ...]]:
     """Removes branches of worktrees that are gone, and says of each whether and why it was kept.
 
     Those that nobody has touched go together. The others one by one: two may hold the same commits.
@@ -97,7 +97,7 @@ def drop_branches(sents: Sequence[Sent], source: Source) -> list[tuple[str, ...]
         return [_drop_branch(sent, source, standing[sent.branch]) for sent in sents]
 
 
-def unmerged_commits(place: Checkout, sent: Sent, source: Source | None) -> int:
+def unmerged_commits(place: Checkout, sent: Sent, source: WorkSource | None) -> int:
     """How many commits of the work dir's HEAD are on no other branch, tag or remote branch of the source."""
     try:
         report = look_at_head(place)
@@ -114,7 +114,7 @@ def unmerged_commits(place: Checkout, sent: Sent, source: Source | None) -> int:
     return _count_there(place, sent) if counted is None else counted
 
 
-def _check_unborn(report: Report, place: Checkout) -> None:
+def _check_unborn(report: WorkDirReport, place: Checkout) -> None:
     """Raises unless a HEAD without a commit is a branch that has none yet, and not one that git cannot read."""
     try:
         check_branch(report.branch)
@@ -131,7 +131,7 @@ def _not_kept(sent: Sent, error: MngrError) -> MngrError:
     )
 
 
-def _discard_worktree(host: Host, sent: Sent, source: Source) -> tuple[str, ...]:
+def _discard_worktree(host: Host, sent: Sent, source: WorkSource) -> tuple[str, ...]:
     if not sent.owns_work_dir or remove_worktree(source, sent.work_dir):
         return ()
     notes = remove_work_dir(host, sent.work_dir)
@@ -139,7 +139,7 @@ def _discard_worktree(host: Host, sent: Sent, source: Source) -> tuple[str, ...]
     return notes
 
 
-def _keep_detached(place: Checkout, sent: Sent, source: Source) -> tuple[str, ...]:
+def _keep_detached(place: Checkout, sent: Sent, source: WorkSource) -> tuple[str, ...]:
     """A HEAD on no branch dies with its worktree; commits that only it holds get a branch."""
     if _is_on_branch(sent.work_dir):
         return ()
@@ -173,7 +173,7 @@ def _home_branch(sent: Sent) -> str:
         return "mngr/kept"
 
 
-def _drop_branch(sent: Sent, source: Source, standing: Standing) -> tuple[str, ...]:
+def _drop_branch(sent: Sent, source: WorkSource, standing: Standing) -> tuple[str, ...]:
     """The same for one branch; the caller holds the lock."""
     kept = f"kept branch {sent.branch} in {_where(source)}"
     if not standing.commit:
@@ -190,7 +190,7 @@ def _drop_branch(sent: Sent, source: Source, standing: Standing) -> tuple[str, .
     return (f"{kept}: {done.complaint}",) if done.code else ()
 
 
-def _rescue(place: Checkout, sent: Sent, source: Source) -> tuple[str, ...]:
+def _rescue(place: Checkout, sent: Sent, source: WorkSource) -> tuple[str, ...]:
     if not sent.branch:
         return ()
     count = unmerged_commits(place, sent, source)
@@ -204,7 +204,7 @@ def _rescue(place: Checkout, sent: Sent, source: Source) -> tuple[str, ...]:
     return (f"kept branch {branch} in {_where(source)}: {_commits(count)} not merged anywhere",)
 
 
-def _count(source: Source, commit: str, sent: Sent, own: str = "") -> int | None:
+def _count(source: WorkSource, commit: str, sent: Sent, own: str = "") -> int | None:
     """Commits reachable from `commit` and from nothing else that has a name; None when git cannot tell."""
     others = [*([f"--exclude={own}"] if own else []), "--branches", "--tags", "--remotes"]
     base = [f"^{sent.base_commit}"] if sent.base_commit else []
@@ -219,7 +219,7 @@ def _count_there(place: Checkout, sent: Sent) -> int:
     return int(count) if done.code == 0 and count.isdigit() and len(count) < _DIGITS else 1
 
 
-def _where(source: Source) -> str:
+def _where(source: WorkSource) -> str:
     """The repository, as a person names it."""
     return source.top or source.common_dir
 

@@ -10,7 +10,7 @@ from mngr.process import Completed
 from mngr.transfer.dirty import is_snapshot
 from mngr.transfer.git import git, run_script
 from mngr.transfer.pack import fetch_pack
-from mngr.transfer.protocol import Brought, Source
+from mngr.transfer.protocol import Brought, WorkSource
 from mngr.transfer.refs import INCOMING, temporary_ref
 from mngr.transfer.safe_paths import show
 from mngr.transfer.source import check_branch, is_commit_id, summarise_status
@@ -36,7 +36,7 @@ class UnreadableError(MngrError):
     """There is a repository, and git cannot read it, or it is not the one that was made for the agent."""
 
 
-class Report(Struct, frozen=True):
+class WorkDirReport(Struct, frozen=True):
     """What a work dir on a host says about itself."""
 
     head: str
@@ -54,7 +54,7 @@ class Standing(Struct, frozen=True):
     checked_out_at: str
 
 
-def fetch_branch(place: Checkout, into: Source, branch: str) -> Brought:
+def fetch_branch(place: Checkout, into: WorkSource, branch: str) -> Brought:
     """Fetches HEAD of the work dir into a branch; refuses what is checked out or would lose commits."""
     _need_repository(into)
     check_branch(branch)
@@ -82,7 +82,7 @@ def fetch_branch(place: Checkout, into: Source, branch: str) -> Brought:
     return Brought(branch, standing.commit, wanted, notes)
 
 
-def look(place: Checkout, *, snapshot: bool = False) -> Report:
+def look(place: Checkout, *, snapshot: bool = False) -> WorkDirReport:
     """Asks a work dir on its host for its HEAD, branch, uncommitted files and, on demand, a commit of them."""
     script = f"""{enter_script(place)}printf '%s\\n' "$head" "$branch"
 ( {view_script(place)}
@@ -94,7 +94,7 @@ if {STATUS} >"$view/status" 2>"$view/problem"; then cat "$view/status"; else ech
     head, branch, rest = _fields(done, place)
     commit, _, status = rest.partition("status\n")
     is_unreadable = status.startswith("problem\n")
-    return Report(
+    return WorkDirReport(
         head=head,
         branch=branch,
         snapshot="" if commit.strip() == head else _commit_id(commit.strip(), place),
@@ -103,12 +103,12 @@ if {STATUS} >"$view/status" 2>"$view/problem"; then cat "$view/status"; else ech
     )
 
 
-def look_at_head(place: Checkout) -> Report:
+def look_at_head(place: Checkout) -> WorkDirReport:
     """Asks for HEAD and branch only: whatever happened to the index and the files is not in the way."""
     script = f"""{enter_script(place)}printf '%s\\n' "$head" "$branch"\n"""
     done = run_script(place.host, script, timeout_s=_HEAD_TIMEOUT_S)
     head, branch, _ = _fields(done, place)
-    return Report(head, branch)
+    return WorkDirReport(head, branch)
 
 
 def _fields(done: Completed, place: Checkout) -> tuple[str, str, str]:
@@ -143,12 +143,12 @@ def _unreadable(done: Completed, place: Checkout) -> MngrError:
     return UnreadableError(f"cannot read a repository in {where}: {show(done.complaint)}", hint=hint)
 
 
-def stand(source: Source, branch: str) -> Standing:
+def stand(source: WorkSource, branch: str) -> Standing:
     """Where a branch stands now; an empty commit when there is none."""
     return stand_all(source, [branch])[branch]
 
 
-def stand_all(source: Source, branches: Sequence[str]) -> dict[str, Standing]:
+def stand_all(source: WorkSource, branches: Sequence[str]) -> dict[str, Standing]:
     """The same for many branches, with one question to git."""
     form = "--format=%(objectname) %(worktreepath)%00%(refname)%00"
     refs = [f"refs/heads/{branch}" for branch in branches]
@@ -165,7 +165,7 @@ def stand_all(source: Source, branches: Sequence[str]) -> dict[str, Standing]:
     return standing
 
 
-def move_branch(source: Source, branch: str, commit: str, before: str) -> None:
+def move_branch(source: WorkSource, branch: str, commit: str, before: str) -> None:
     """Moves a branch, or makes it, if it still stands where it stood."""
     done = git(source.common_dir, "update-ref", "-m", "mngr pull", f"refs/heads/{branch}", commit, before)
     if done.code:
@@ -175,7 +175,7 @@ def move_branch(source: Source, branch: str, commit: str, before: str) -> None:
         )
 
 
-def _need_repository(into: Source) -> None:
+def _need_repository(into: WorkSource) -> None:
     if not into.common_dir:
         raise RefusedError(
             f"{into.path} is not a git repository, so there is no branch to bring commits to",
@@ -183,7 +183,7 @@ def _need_repository(into: Source) -> None:
         )
 
 
-def _notes(report: Report, branch: str) -> tuple[str, ...]:
+def _notes(report: WorkDirReport, branch: str) -> tuple[str, ...]:
     notes = []
     if report.branch != branch and report.head:
         where = f'branch "{show(report.branch)}"' if report.branch else "no branch"
@@ -203,7 +203,7 @@ def _refuse_checked_out(standing: Standing, branch: str) -> None:
         )
 
 
-def _refuse_lost_commits(into: Source, branch: str, before: str, after: str) -> tuple[str, ...]:
+def _refuse_lost_commits(into: WorkSource, branch: str, before: str, after: str) -> tuple[str, ...]:
     """Refuses a move that is no fast-forward, but for one of our own snapshots, which newer work replaces."""
     if not before or _is_ancestor(into, before, after):
         return ()
@@ -216,5 +216,5 @@ def _refuse_lost_commits(into: Source, branch: str, before: str, after: str) -> 
     )
 
 
-def _is_ancestor(source: Source, older: str, newer: str) -> bool:
+def _is_ancestor(source: WorkSource, older: str, newer: str) -> bool:
     return git(source.common_dir, "merge-base", "--is-ancestor", older, newer).code == 0

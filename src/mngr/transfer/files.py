@@ -27,7 +27,7 @@ _GLOB = re.compile(r"([*?\[\]!^-])")
 _DEFAULT = Limits()
 
 
-class Pulled(Struct, frozen=True):
+class PulledFiles(Struct, frozen=True):
     """What now lies in the directory, relative to it, also files that were there already and the same."""
 
     files: tuple[str, ...]
@@ -44,10 +44,10 @@ class _Arrived(Struct, frozen=True):
 
 def pull_outbox(
     host: Host, outbox: str, to_dir: str, *, limits: Limits = _DEFAULT, force: bool = False
-) -> Pulled:
+) -> PulledFiles:
     """Brings everything an agent handed over; its result comes first, so that nothing can crowd it out."""
     pulled = pull_files(host, outbox, (_RESULT, "."), to_dir, limits=limits, force=force)
-    return Pulled(pulled.files, tuple(note for note in pulled.notes if note != f"{_NOTHING} {_RESULT}"))
+    return PulledFiles(pulled.files, tuple(note for note in pulled.notes if note != f"{_NOTHING} {_RESULT}"))
 
 
 def pull_files(
@@ -58,7 +58,7 @@ def pull_files(
     *,
     limits: Limits = _DEFAULT,
     force: bool = False,
-) -> Pulled:
+) -> PulledFiles:
     """Brings files whose paths below `root` match shell patterns; a matching directory comes whole.
 
     What is unsafe or too big is left out with a note. A file that is there and differs refuses the pull,
@@ -217,7 +217,7 @@ def _link_differs(path: str, target: str) -> bool:
     return os.path.lexists(path) and not (os.path.islink(path) and os.readlink(path) == target)
 
 
-def _settle(staging: str, to_dir: str, arrived: _Arrived) -> Pulled:
+def _settle(staging: str, to_dir: str, arrived: _Arrived) -> PulledFiles:
     """Moves the staged files to their places, never through a link."""
     settled, notes = [], list(arrived.notes)
     for path in (*arrived.files, *arrived.links):
@@ -226,7 +226,7 @@ def _settle(staging: str, to_dir: str, arrived: _Arrived) -> Pulled:
             settled.append(path)
         except OSError as error:
             notes.append(f"left out {show(path)}: {error.strerror}")
-    return Pulled(tuple(sorted(settled)), tuple(notes))
+    return PulledFiles(tuple(sorted(settled)), tuple(notes))
 
 
 def _place(staging: str, to_dir: str, path: str, target: str | None) -> None:

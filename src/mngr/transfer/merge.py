@@ -6,7 +6,7 @@ from enum import StrEnum
 from mngr.errors import MngrError, RefusedError
 from mngr.process import Completed
 from mngr.transfer.git import git
-from mngr.transfer.protocol import Brought, Source
+from mngr.transfer.protocol import Brought, WorkSource
 from mngr.transfer.source import dirty_summary, need_git
 
 _UNDER_WAY = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply")
@@ -19,7 +19,7 @@ class How(StrEnum):
     FF_ONLY = "ff-only"
 
 
-def merge_brought(source: Source, branch: str, how: How) -> Brought:
+def merge_brought(source: WorkSource, branch: str, how: How) -> Brought:
     """Brings a branch into the checked-out one; on conflict all is put back and the files are named."""
     need_git(source, f"--{how}")
     _refuse_unready(source, how)
@@ -53,7 +53,7 @@ def _words(how: How, branch: str) -> tuple[str, ...]:
     return ("-c", "merge.autoStash=false", "merge", "-q", "--no-stat", *kind, f"refs/heads/{branch}")
 
 
-def _refuse_unready(source: Source, how: How) -> None:
+def _refuse_unready(source: WorkSource, how: How) -> None:
     git_dir = os.fsdecode(git(source.top, "rev-parse", "--absolute-git-dir").stdout).removesuffix("\n")
     if any(os.path.exists(os.path.join(git_dir, name)) for name in _UNDER_WAY):
         raise RefusedError(
@@ -69,12 +69,12 @@ def _refuse_unready(source: Source, how: How) -> None:
         )
 
 
-def _conflicts(source: Source) -> tuple[str, ...]:
+def _conflicts(source: WorkSource) -> tuple[str, ...]:
     listed = git(source.top, "diff", "--name-only", "--diff-filter=U", "-z")
     return tuple(name for name in os.fsdecode(listed.stdout).split("\0") if name)
 
 
-def _put_back(source: Source, how: How, before: str) -> None:
+def _put_back(source: WorkSource, how: How, before: str) -> None:
     git(source.top, "rebase" if how is How.REBASE else "merge", "--abort", timeout_s=_TIMEOUT_S)
     if _head(source) != before:
         raise MngrError(
@@ -91,5 +91,5 @@ def _failure(done: Completed, how: How, branch: str, conflicts: tuple[str, ...])
     return MngrError(f'--{how} of "{branch}" failed: {done.complaint}', hint=by_hand)
 
 
-def _head(source: Source) -> str:
+def _head(source: WorkSource) -> str:
     return git(source.top, "rev-parse", "-q", "--verify", "HEAD").text.strip()

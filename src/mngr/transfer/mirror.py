@@ -14,7 +14,7 @@ from mngr.transfer.fetch import fetch_branch
 from mngr.transfer.git import NEEDS_GIT, failed, git, prelude, run_script
 from mngr.transfer.pack import CHECKOUT_TIMEOUT_S, push_into, receive_script
 from mngr.transfer.piggyback import MOST, THEN, apart, followed
-from mngr.transfer.protocol import Brought, Sent, Source
+from mngr.transfer.protocol import Brought, Sent, WorkSource
 from mngr.transfer.refs import DIRTY
 from mngr.transfer.source import content_notes, free_branch, need_git
 from mngr.transfer.view import checkout_of
@@ -27,14 +27,14 @@ class MirrorTransfer:
 
     name = "mirror"
 
-    def send(self, source: Source, host: Host, work_dir: str, branch: str) -> Sent:
+    def send(self, source: WorkSource, host: Host, work_dir: str, branch: str) -> Sent:
         sent, dirty = self._decided(source, work_dir, branch)
         with _or_nothing(host, work_dir):
             _send(source, host, sent, dirty)
         return sent
 
     def send_then(
-        self, source: Source, host: Host, work_dir: str, branch: str, then: Callable[[Sent], str]
+        self, source: WorkSource, host: Host, work_dir: str, branch: str, then: Callable[[Sent], str]
     ) -> tuple[Sent, Completed]:
         sent, dirty = self._decided(source, work_dir, branch)
         lines = then(sent)
@@ -44,7 +44,7 @@ class MirrorTransfer:
             _send(source, host, sent, dirty)
             return sent, host.run(READ_AND_RUN, stdin=encode(lines))
 
-    def _decided(self, source: Source, work_dir: str, branch: str) -> tuple[Sent, str]:
+    def _decided(self, source: WorkSource, work_dir: str, branch: str) -> tuple[Sent, str]:
         """What will have been sent, and the commit of uncommitted work that comes along."""
         need_git(source, self.name)
         branch, notes = free_branch(source, branch)
@@ -57,7 +57,7 @@ class MirrorTransfer:
         )
         return sent, snapshot_commit(source)
 
-    def bring_back(self, host: Host, work_dir: str, into: Source, branch: str) -> Brought:
+    def bring_back(self, host: Host, work_dir: str, into: WorkSource, branch: str) -> Brought:
         return fetch_branch(checkout_of(host, work_dir, self.name, into), into, branch)
 
 
@@ -70,7 +70,7 @@ def _or_nothing(host: Host, work_dir: str) -> Iterator[None]:
         raise
 
 
-def _send(source: Source, host: Host, sent: Sent, dirty: str, then: str = "") -> Completed:
+def _send(source: WorkSource, host: Host, sent: Sent, dirty: str, then: str = "") -> Completed:
     """Makes the repository, takes the commits in and fills in the files: one command there, on one stream.
 
     `then` follows in the same command; how that ended is returned.
@@ -98,7 +98,7 @@ def _check(done: Completed, host: Host, work_dir: str) -> None:
     work_dirs.check_claimed(done, host, work_dir)
 
 
-def _script(source: Source, host: Host, sent: Sent, dirty: str) -> str:
+def _script(source: WorkSource, host: Host, sent: Sent, dirty: str) -> str:
     """Shell lines for the host; their exit code says how far they came."""
     work_dir = sent.work_dir
     form = ("--object-format=sha256",) if len(source.head) == 64 else ()
@@ -116,7 +116,7 @@ def _script(source: Source, host: Host, sent: Sent, dirty: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _identity(source: Source) -> list[tuple[str, str]]:
+def _identity(source: WorkSource) -> list[tuple[str, str]]:
     done = git(source.top, "config", "-z", "--get-regexp", r"^user\.(name|email)$")
     pairs = (entry.partition("\n") for entry in os.fsdecode(done.stdout).split("\0") if entry)
     return list({key: value for key, _, value in pairs}.items())

@@ -5,7 +5,7 @@ from mngr.hosts.protocol import Host, shares_files
 from mngr.store.script import quote
 from mngr.transfer import work_dir as work_dirs
 from mngr.transfer.git import run_script
-from mngr.transfer.protocol import Brought, Sent, Source
+from mngr.transfer.protocol import Brought, Sent, WorkSource
 
 
 class NoneTransfer:
@@ -13,7 +13,7 @@ class NoneTransfer:
 
     name = "none"
 
-    def send(self, source: Source, host: Host, work_dir: str, branch: str) -> Sent:  # noqa: ARG002
+    def send(self, source: WorkSource, host: Host, work_dir: str, branch: str) -> Sent:  # noqa: ARG002
         if shares_files(host):
             return Sent(work_dir=source.path, branch=source.head_branch, base_commit=source.head)
         made = f"[ -d {quote(work_dir)} ] && exit 0\n{work_dirs.claim_script(host, work_dir)}echo made\n"
@@ -25,7 +25,7 @@ class NoneTransfer:
             )
         return Sent(work_dir=work_dir, owns_work_dir=done.stdout.strip() == b"made")
 
-    def bring_back(self, host: Host, work_dir: str, into: Source, branch: str) -> Brought:
+    def bring_back(self, host: Host, work_dir: str, into: WorkSource, branch: str) -> Brought:
         where = (
             "the agent works in the source itself" if shares_files(host) else f"the agent works in {work_dir}"
         )

@@ -9,7 +9,7 @@ from mngr.hosts.protocol import Host
 from mngr.process import Completed
 
 
-class Source(Struct, frozen=True):
+class WorkSource(Struct, frozen=True):
     """Where the work comes from, on this machine. `common_dir` is empty for a folder without git."""
 
     path: str
@@ -52,11 +52,11 @@ class Transfer(Protocol):
 
     name: str
 
-    def send(self, source: Source, host: Host, work_dir: str, branch: str) -> Sent:
+    def send(self, source: WorkSource, host: Host, work_dir: str, branch: str) -> Sent:
         """Puts the source into `work_dir` on a new branch, `branch` or, when that is taken, `branch-2`, …"""
         ...
 
-    def bring_back(self, host: Host, work_dir: str, into: Source, branch: str) -> Brought:
+    def bring_back(self, host: Host, work_dir: str, into: WorkSource, branch: str) -> Brought:
         """Fetches the work dir's HEAD into `branch` of the source repository, touching no checked-out file.
 
         With `into.include_dirty` its uncommitted work comes along as one commit on top.
@@ -69,7 +69,7 @@ class Continues(Protocol):
     """A transfer whose visit to the host can go on with what comes next: every visit costs its start."""
 
     def send_then(
-        self, source: Source, host: Host, work_dir: str, branch: str, then: Callable[[Sent], str]
+        self, source: WorkSource, host: Host, work_dir: str, branch: str, then: Callable[[Sent], str]
     ) -> tuple[Sent, Completed]:
         """Sends, then runs the shell lines that are made for what is sent; how they ended is the caller's to judge."""
         ...

@@ -7,13 +7,13 @@ from mngr.errors import MngrError, RefusedError, UsageError
 from mngr.process import Completed
 from mngr.transfer.git import git, run_script
 from mngr.transfer.pack import push_pack
-from mngr.transfer.protocol import Brought, Source
+from mngr.transfer.protocol import Brought, WorkSource
 from mngr.transfer.refs import INCOMING, temporary_ref
 from mngr.transfer.source import need_git
 from mngr.transfer.view import KEEP_INDEX, NOT_ALONE, Checkout, enter_script, view_script
 
 
-def push_commits(source: Source, place: Checkout, *, ref: str = "HEAD") -> Brought:
+def push_commits(source: WorkSource, place: Checkout, *, ref: str = "HEAD") -> Brought:
     """Fast-forwards the agent's branch and files to a commit of the source; refused if work would be lost."""
     need_git(source, "pushing commits")
     commit = _commit(source, ref)
@@ -33,7 +33,7 @@ def push_commits(source: Source, place: Checkout, *, ref: str = "HEAD") -> Broug
     )
 
 
-def _commit(source: Source, ref: str) -> str:
+def _commit(source: WorkSource, ref: str) -> str:
     done = git(source.top, "rev-parse", "-q", "--verify", "--end-of-options", f"{ref}^{{commit}}")
     if done.code:
         raise UsageError(

@@ -10,7 +10,7 @@ from mngr.errors import RefusedError, UsageError, did_you_mean
 from mngr.model.ids import is_valid_branch
 from mngr.process import Completed
 from mngr.transfer.git import git
-from mngr.transfer.protocol import Source
+from mngr.transfer.protocol import WorkSource
 
 DEFAULT_BRANCH = ":mngr/*"
 
@@ -55,7 +55,9 @@ def is_commit_id(text: str) -> bool:
     return _COMMIT.match(text) is not None
 
 
-def find_source(path: str, *, base: str = "", include_dirty: bool = False, isolated: bool = False) -> Source:
+def find_source(
+    path: str, *, base: str = "", include_dirty: bool = False, isolated: bool = False
+) -> WorkSource:
     """Asks git once what the folder is; `base` names another commit to start from than HEAD.
 
     `isolated` is for the work dir of an agent.
@@ -80,20 +82,20 @@ def find_source(path: str, *, base: str = "", include_dirty: bool = False, isola
     return _repository(path, done, base, include_dirty)
 
 
-def _plain_folder(path: str, base: str, include_dirty: bool) -> Source:
+def _plain_folder(path: str, base: str, include_dirty: bool) -> WorkSource:
     if base:
         raise UsageError(
             f'{path} is not a git repository and has no "{base}"', hint="leave the base out, or: git init"
         )
-    return Source(path=path, include_dirty=include_dirty)
+    return WorkSource(path=path, include_dirty=include_dirty)
 
 
-def _repository(path: str, done: Completed, base: str, include_dirty: bool) -> Source:
+def _repository(path: str, done: Completed, base: str, include_dirty: bool) -> WorkSource:
     parts = os.fsdecode(done.stdout).split(f"\n{_MARK}\n")
     if len(parts) < 3:
         raise _no_work_tree(path, done)
     bare_and_common, top, said = parts
-    source = Source(
+    source = WorkSource(
         path=path, common_dir=bare_and_common.partition("\n")[2], include_dirty=include_dirty, top=top
     )
     lines = said.rstrip("\n").split("\n")
@@ -112,7 +114,7 @@ def _no_work_tree(path: str, done: Completed) -> Exception:
     return UsageError(f"git cannot read {path}: {done.complaint}", hint="run git status there")
 
 
-def _without_commits(source: Source, base: str) -> Source:
+def _without_commits(source: WorkSource, base: str) -> WorkSource:
     ref = git(source.path, "symbolic-ref", "-q", "HEAD").text.strip()
     source = msgspec.structs.replace(source, head_branch=_short(ref))
     if not base:
@@ -121,7 +123,7 @@ def _without_commits(source: Source, base: str) -> Source:
     return _from_base(source, base, done, done.text.strip())
 
 
-def _from_base(source: Source, base: str, done: Completed, commit: str) -> Source:
+def _from_base(source: WorkSource, base: str, done: Completed, commit: str) -> WorkSource:
     if done.code or not _COMMIT.match(commit):
         names = git(source.path, "for-each-ref", "--format=%(refname:short)").text.splitlines()
         hint = did_you_mean(base, names, else_hint="it must be a branch, a tag or a commit: git branch -a")
@@ -138,7 +140,7 @@ def _short(ref: str) -> str:
     return ref.removeprefix("refs/heads/") if ref.startswith("refs/heads/") else ""
 
 
-def dirty_summary(source: Source) -> str:
+def dirty_summary(source: WorkSource) -> str:
     """What uncommitted things would stay behind, in one line; empty when there are none."""
     if not source.common_dir:
         return ""
@@ -168,7 +170,7 @@ def _kind(code: bytes) -> str:
     return "renamed" if b"R" in code else "deleted" if b"D" in code else "changed"
 
 
-def free_branch(source: Source, wanted: str) -> tuple[str, tuple[str, ...]]:
+def free_branch(source: WorkSource, wanted: str) -> tuple[str, tuple[str, ...]]:
     """The wanted name, or the next free one with a note about it."""
     check_branch(wanted)
     parts = wanted.split("/")
@@ -201,7 +203,7 @@ def _first_free(wanted: str, taken: list[str]) -> str:
     return name
 
 
-def content_notes(source: Source) -> tuple[str, ...]:
+def content_notes(source: WorkSource) -> tuple[str, ...]:
     """What a checkout of this source will not hold: submodules, large files."""
     notes = []
     if os.path.exists(os.path.join(source.top, ".gitmodules")):
@@ -219,7 +221,7 @@ def _uses_lfs(top: str) -> bool:
         return False
 
 
-def need_git(source: Source, transfer: str) -> None:
+def need_git(source: WorkSource, transfer: str) -> None:
     """Refuses a folder without git for a transfer that lives on it."""
     if not source.common_dir:
         raise UsageError(

@@ -13,7 +13,7 @@ from mngr.store.paths import HostPaths
 from mngr.store.script import quote, words
 from mngr.transfer.dirty import COMMIT_TREE
 from mngr.transfer.git import ISOLATE, NEEDS_GIT
-from mngr.transfer.protocol import Source
+from mngr.transfer.protocol import WorkSource
 from mngr_lib.git import git_argv
 
 NO_WORK_DIR, NO_REPOSITORY, UNREADABLE, ELSEWHERE = 72, 75, 77, 78
@@ -38,7 +38,7 @@ class Checkout(Struct, frozen=True):
     """Whether `.git` may lead anywhere: the work dir is not the agent's own."""
 
 
-def checkout_of(host: Host, work_dir: str, transfer: str, source: Source | None) -> Checkout:
+def checkout_of(host: Host, work_dir: str, transfer: str, source: WorkSource | None) -> Checkout:
     """The work dir of an agent, seen with the configuration of the repository it was made from where that counts.
 
     A copy on a host elsewhere has the user's filters in its own configuration only, and what they run runs there.

@@ -13,7 +13,7 @@ from mngr.store.lock import locked
 from mngr.store.script import quote
 from mngr.transfer.dirty import replay_script, snapshot_commit
 from mngr.transfer.git import failed, git, run_script
-from mngr.transfer.protocol import Brought, Sent, Source
+from mngr.transfer.protocol import Brought, Sent, WorkSource
 from mngr.transfer.source import content_notes, free_branch, need_git
 
 _TRIES = 5
@@ -35,7 +35,7 @@ class WorktreeTransfer:
 
     name = "worktree"
 
-    def send(self, source: Source, host: Host, work_dir: str, branch: str) -> Sent:
+    def send(self, source: WorkSource, host: Host, work_dir: str, branch: str) -> Sent:
         need_git(source, self.name)
         if not shares_files(host):
             raise UsageError(
@@ -61,27 +61,27 @@ class WorktreeTransfer:
             notes=notes,
         )
 
-    def bring_back(self, host: Host, work_dir: str, into: Source, branch: str) -> Brought:
+    def bring_back(self, host: Host, work_dir: str, into: WorkSource, branch: str) -> Brought:
         from mngr.transfer.worktree_pull import pull_worktree  # every create would pay for it
 
         return pull_worktree(host, work_dir, into, branch)
 
 
-def lock_repository(source: Source, *, timeout_s: float = 0) -> AbstractContextManager[None]:
+def lock_repository(source: WorkSource, *, timeout_s: float = 0) -> AbstractContextManager[None]:
     """Keeps other managers from changing the source's worktrees and branches; whoever may write there may take it."""
     return locked(
         f"{source.common_dir}/mngr.lock", timeout_s=timeout_s or _LOCK_TIMEOUT_S, like=source.common_dir
     )
 
 
-def remove_worktree(source: Source, work_dir: str) -> bool:
+def remove_worktree(source: WorkSource, work_dir: str) -> bool:
     """Asks git to remove a worktree with all in it; False when git knows no worktree there."""
     with lock_repository(source):
         done = git(source.common_dir, "worktree", "remove", "--force", "--force", work_dir, timeout_s=600)
     return done.code == 0
 
 
-def forget_worktree(source: Source, work_dir: str) -> None:
+def forget_worktree(source: WorkSource, work_dir: str) -> None:
     """Removes git's record of a worktree that is gone; no other record is pruned."""
     with lock_repository(source):
         if not os.path.lexists(work_dir):
@@ -96,7 +96,7 @@ def _refuse_occupied(work_dir: str) -> None:
         )
 
 
-def _add(source: Source, work_dir: str, wanted: str) -> tuple[str, tuple[str, ...]]:
+def _add(source: WorkSource, work_dir: str, wanted: str) -> tuple[str, tuple[str, ...]]:
     """Adds the worktree without files, under the lock; a lost race against a foreign git is tried again."""
     for attempt in range(1, _TRIES + 1):
         with lock_repository(source):
@@ -117,7 +117,7 @@ def _add(source: Source, work_dir: str, wanted: str) -> tuple[str, tuple[str, ..
     )
 
 
-def _add_once(source: Source, work_dir: str, branch: str) -> Completed:
+def _add_once(source: WorkSource, work_dir: str, branch: str) -> Completed:
     # Twice -f: a record of a worktree that someone removed by hand is taken over, a locked one too.
     add = ("worktree", "add", "--no-checkout", "-q", "-f", "-f")
     if source.head:
@@ -130,14 +130,14 @@ def _add_once(source: Source, work_dir: str, branch: str) -> Completed:
     return git(work_dir, "symbolic-ref", "HEAD", f"refs/heads/{branch}") if done.code == 0 else done
 
 
-def _undo_add(source: Source, work_dir: str, branch: str) -> None:
+def _undo_add(source: WorkSource, work_dir: str, branch: str) -> None:
     _remove_tree(work_dir)
     _forget(source, work_dir)
     if source.head:
         git(source.common_dir, "update-ref", "-d", f"refs/heads/{branch}", source.head)
 
 
-def _fill(source: Source, host: Host, work_dir: str, dirty: str) -> None:
+def _fill(source: WorkSource, host: Host, work_dir: str, dirty: str) -> None:
     if not source.head and not dirty:
         return
     if dirty:
@@ -155,7 +155,7 @@ def _remove_tree(path: str) -> None:
     process.run(("rm", "-rf", "--", path), timeout_s=600)
 
 
-def _forget(source: Source, work_dir: str) -> None:
+def _forget(source: WorkSource, work_dir: str) -> None:
     """Removes git's record of this worktree, also a half-written one that `prune` would leave."""
     records = os.path.join(source.common_dir, "worktrees")
     pointer = os.path.join(os.path.realpath(work_dir), ".git")

@@ -3,13 +3,13 @@
 from mngr.errors import RefusedError
 from mngr.hosts.protocol import Host
 from mngr.transfer.dirty import is_snapshot
-from mngr.transfer.fetch import Report, Standing, look, move_branch, stand
+from mngr.transfer.fetch import Standing, WorkDirReport, look, move_branch, stand
 from mngr.transfer.git import git
-from mngr.transfer.protocol import Brought, Source
+from mngr.transfer.protocol import Brought, WorkSource
 from mngr.transfer.view import checkout_of
 
 
-def pull_worktree(host: Host, work_dir: str, into: Source, branch: str) -> Brought:
+def pull_worktree(host: Host, work_dir: str, into: WorkSource, branch: str) -> Brought:
     """Says where the branch stands; uncommitted work, if asked for, becomes a branch beside it."""
     standing = stand(into, branch)
     report = look(checkout_of(host, work_dir, "worktree", into), snapshot=into.include_dirty)
@@ -18,7 +18,7 @@ def pull_worktree(host: Host, work_dir: str, into: Source, branch: str) -> Broug
     return Brought(branch, standing.commit, standing.commit, _notes(standing, report, branch))
 
 
-def _notes(standing: Standing, report: Report, branch: str) -> tuple[str, ...]:
+def _notes(standing: Standing, report: WorkDirReport, branch: str) -> tuple[str, ...]:
     notes = ["a worktree's commits are in the source repository already"]
     if report.branch != branch:
         where = f'branch "{report.branch}"' if report.branch else f"no branch (at {report.head[:12]})"
@@ -32,7 +32,7 @@ def _notes(standing: Standing, report: Report, branch: str) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def keep_snapshot(into: Source, branch: str, report: Report) -> Brought:
+def keep_snapshot(into: WorkSource, branch: str, report: WorkDirReport) -> Brought:
     """The agent's own branch is checked out in its worktree, so the snapshot gets a branch of its own."""
     beside = f"{branch}-uncommitted"
     before = stand(into, beside)

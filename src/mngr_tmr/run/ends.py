@@ -24,7 +24,7 @@ _JOIN_S = 0.5
 def start_hosts(state: RunState, manager: mngr.Manager) -> list[str]:
     """Starts the stopped hosts that have work of this run on them; says what failed.
 
-    A host stops when nobody looked after it for its lease. The files of its agents are still there.
+    A host stops when no manager looked at it for its lease. The files of its agents are still there.
     """
     wanted = {state.addresses.get(task.agent) for task in state.tasks.values() if task.phase in _HAS_WORK}
     if not wanted:

@@ -25,9 +25,9 @@ from mngr.hosts.protocol import Host, shares_files
 from mngr.model.address import Address
 from mngr.model.agent import Agent, AgentSpec, Change
 from mngr.store.paths import HostPaths
-from mngr.transfer.fetch import NoRepositoryError, Report, look
+from mngr.transfer.fetch import NoRepositoryError, WorkDirReport, look
 from mngr.transfer.host_to_host import copy_tree
-from mngr.transfer.protocol import Source
+from mngr.transfer.protocol import WorkSource
 from mngr.transfer.view import checkout_of
 
 
@@ -108,12 +108,12 @@ def _begin_work(row: Row, spec: AgentSpec, *, is_here: bool) -> Begun:
     return Begun(like(spec), home_or_nothing(spec), "mirror", heritage=Heritage(stored=stored))
 
 
-def home_or_nothing(spec: AgentSpec) -> Source:
+def home_or_nothing(spec: AgentSpec) -> WorkSource:
     """The source repository when it is on this machine, else a source without a place."""
-    return source_of(spec) or Source(path="")
+    return source_of(spec) or WorkSource(path="")
 
 
-def _report(host: Host, spec: AgentSpec) -> Report | None:
+def _report(host: Host, spec: AgentSpec) -> WorkDirReport | None:
     try:
         return look(checkout_of(host, spec.work_dir, spec.transfer, source_of(spec)), snapshot=True)
     except NoRepositoryError:

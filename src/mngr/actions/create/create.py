@@ -296,11 +296,13 @@ def _run_file(plan: Plan, host: Host, spec: AgentSpec, manager: Manager) -> RunF
 def _set_up(plan: Plan, host: Host, spec: AgentSpec, run: RunFile) -> None:
     if not plan.spec.setup:
         return
-    from mngr.actions.agent_shell import inside
+    from mngr.actions.agent_shell import agent_shell_argv
 
     paths = HostPaths(host.dir).agent(spec.id)
     host.write(paths.run, run_file_text(run, paths).encode("utf-8", "surrogateescape"))
-    done = host.run(inside(host, spec.id, ("sh", "-c", plan.spec.setup)), timeout_s=_SETUP_DEADLINE_S)
+    done = host.run(
+        agent_shell_argv(host, spec.id, ("sh", "-c", plan.spec.setup)), timeout_s=_SETUP_DEADLINE_S
+    )
     if done.code != 0:
         raise MngrError(
             f'setup of "{spec.name}" failed with exit code {done.code}: {done.complaint[-2000:]}',

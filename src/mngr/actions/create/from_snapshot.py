@@ -35,7 +35,7 @@ from mngr.store.script import quote
 from mngr.store.untrusted import UnfitError, read_noted_spec
 from mngr.transfer.git import run_script
 from mngr.transfer.host_to_host import copy_tree
-from mngr.transfer.protocol import Source
+from mngr.transfer.protocol import WorkSource
 
 _TIMEOUT_S = 3600.0
 
@@ -142,14 +142,14 @@ def _is_source(snapshot: Snapshot, host: Host) -> bool:
     return not snapshot.repository.startswith(snapshot_dir(host, ""))
 
 
-def _in_place(snapshot: Snapshot, kept: AgentSpec) -> Source:
+def _in_place(snapshot: Snapshot, kept: AgentSpec) -> WorkSource:
     if not os.path.isdir(snapshot.repository):
         raise MngrError(
             f'the repository that keeps snapshot "{snapshot.name}" is gone: {snapshot.repository}',
             hint="put it back where it was",
         )
     path = kept.source if os.path.isdir(kept.source) else snapshot.repository
-    return Source(path, snapshot.repository, snapshot.head, top=path, dirty=snapshot.commit)
+    return WorkSource(path, snapshot.repository, snapshot.head, top=path, dirty=snapshot.commit)
 
 
 def _check_transfer(spec: CreateSpec, *possible: str) -> None:

@@ -18,7 +18,7 @@ from mngr.agents.protocol import AgentType
 from mngr.errors import UsageError
 from mngr.model.address import Address
 from mngr.store.runfile import check_argv
-from mngr.transfer.protocol import Source
+from mngr.transfer.protocol import WorkSource
 from mngr.transfer.source import DEFAULT_BRANCH, dirty_summary, parse_branch_option
 
 
@@ -29,7 +29,7 @@ class Plan(Struct, frozen=True):
     address: Address
     agent_type: AgentType
     transfer: str
-    source: Source | None
+    source: WorkSource | None
     branch: str
     env: dict[str, str]
     tell: Callable[[], tuple[str, ...]] = tuple
@@ -108,7 +108,9 @@ def _agent_type(spec: CreateSpec, manager: Manager) -> AgentType:
     return manager.agent_type("command")
 
 
-def _source_and_transfer(spec: CreateSpec, address: Address, manager: Manager) -> tuple[Source | None, str]:
+def _source_and_transfer(
+    spec: CreateSpec, address: Address, manager: Manager
+) -> tuple[WorkSource | None, str]:
     """Where the work comes from and how it travels: here a worktree, elsewhere a mirror, a plain folder as it is."""
     is_local = address.provider == "local" and address.host in ("", "local", "localhost")
     wanted = registry.transfer_name(spec.transfer) if spec.transfer else ""
@@ -121,7 +123,7 @@ def _source_and_transfer(spec: CreateSpec, address: Address, manager: Manager) -
     return source, "none" if is_local else "copy"
 
 
-def _dirty_notes(source: Source) -> tuple[str, ...]:
+def _dirty_notes(source: WorkSource) -> tuple[str, ...]:
     if source.include_dirty or source.dirty or not source.common_dir:
         return ()
     summary = dirty_summary(source)

@@ -19,7 +19,7 @@ from mngr.store.paths import HostPaths
 from mngr.store.runfile import RunFile
 from mngr.store.script import READ_AND_RUN, encode, quote
 from mngr.transfer.git import ISOLATE, git, run_script
-from mngr.transfer.protocol import Sent, Source
+from mngr.transfer.protocol import Sent, WorkSource
 from mngr.transfer.source import is_commit_id
 
 # Shell patterns: what an agent's log and its processes wrote, and what is made anew for another agent.
@@ -59,7 +59,7 @@ class Begun(Struct, frozen=True):
     """What a plan begins with: what is asked for in words, and what comes from elsewhere."""
 
     spec: CreateSpec
-    source: Source | None
+    source: WorkSource | None
     transfer: str
     env: dict[str, str] = {}
     tell: Callable[[], tuple[str, ...]] = tuple
@@ -67,7 +67,9 @@ class Begun(Struct, frozen=True):
 
 
 @contextmanager
-def commits_at_hand(stored: Stored | None, source: Source | None, host_dir: str) -> Iterator[Source | None]:
+def commits_at_hand(
+    stored: Stored | None, source: WorkSource | None, host_dir: str
+) -> Iterator[WorkSource | None]:
     """The source with the stored commits in its repository, under private refs, for as long as they are needed."""
     if stored is None or source is None:
         yield source

@@ -25,7 +25,7 @@ from mngr.store.script import READ_AND_RUN, encode, quote, remove_tree
 from mngr.tmux.server import end_if_empty
 from mngr.transfer.discard import discard
 from mngr.transfer.git import git
-from mngr.transfer.protocol import Sent, Source
+from mngr.transfer.protocol import Sent, WorkSource
 from mngr.transfer.refs import stale_refs
 from mngr.transfer.source import find_source
 
@@ -192,7 +192,7 @@ def _stale_refs(rows: Sequence[Row], ref: HostRef, manager: Manager) -> list[Gar
     ]
 
 
-def _here(manager: Manager) -> Source | None:
+def _here(manager: Manager) -> WorkSource | None:
     try:
         return find_source(manager.cwd)
     except UsageError:

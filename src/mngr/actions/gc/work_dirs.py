@@ -10,7 +10,7 @@ from mngr.store.script import READ_AND_RUN, encode, quote
 from mngr.transfer.discard import discard
 from mngr.transfer.fetch import look
 from mngr.transfer.git import failed, run_script
-from mngr.transfer.protocol import Sent, Source
+from mngr.transfer.protocol import Sent, WorkSource
 from mngr.transfer.safe_paths import show
 from mngr.transfer.source import find_source
 from mngr.transfer.view import ELSEWHERE, UNREADABLE, Checkout
@@ -51,7 +51,7 @@ printf '%s\\n' "$path" | grep -lFf - /proc/[0-9]*/cmdline 2>/dev/null | cut -d/ 
     return " ".join(host.run(READ_AND_RUN, stdin=encode(script)).text.split())
 
 
-def _repository(host: Host, path: str) -> Source | None:
+def _repository(host: Host, path: str) -> WorkSource | None:
     """The repository a worktree belongs to; None for anything else."""
     if not shares_files(host) or not os.path.isfile(os.path.join(path, ".git")):
         return None
@@ -61,7 +61,7 @@ def _repository(host: Host, path: str) -> Source | None:
         return None
 
 
-def _remove_worktree(host: Host, path: str, source: Source) -> tuple[str, ...]:
+def _remove_worktree(host: Host, path: str, source: WorkSource) -> tuple[str, ...]:
     branch, notes = source.head_branch, tuple[str, ...]()
     # Which repository it is only its own files say: the configuration there may be the agent's, and is not used.
     report = look(Checkout(host, path, source.common_dir), snapshot=True)

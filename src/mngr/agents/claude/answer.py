@@ -2,8 +2,8 @@
 
 import time
 
-from mngr.agents.claude.observe import Glance, glance
-from mngr.agents.claude.screen import Screen
+from mngr.agents.claude.observe import ClaudeObservation, observe
+from mngr.agents.claude.screen import ClaudeScreen
 from mngr.agents.command import receipt_of
 from mngr.model.event import RESUMED, Event
 from mngr.model.message import Delivery, Receipt
@@ -16,7 +16,7 @@ _NO = frozenset(("n", "no", "deny", "reject"))
 _EVIDENCE_S = 5.0
 
 
-def choose(screen: Screen, text: str) -> int:
+def choose(screen: ClaudeScreen, text: str) -> int:
     """The number of the option that a text means; 0 when it means none of them."""
     word = text.strip().lower().rstrip(".!")
     if word.isdecimal() and int(word) in screen.options:
@@ -25,7 +25,7 @@ def choose(screen: Screen, text: str) -> int:
     return next((number for number, option in screen.options.items() if _is_meant(option, first)), 0)
 
 
-def answer(pane: AgentPane, seen: Glance, text: str) -> Receipt:
+def answer(pane: AgentPane, seen: ClaudeObservation, text: str) -> Receipt:
     """Chooses an option, or types where one takes words; anything else is not sent."""
     number = choose(seen.screen, text)
     if number and number != seen.screen.free_text:
@@ -50,9 +50,9 @@ def _is_meant(option: str, word: str) -> bool:
     return said == word or (word in ("yes", "no") and said.startswith(word))
 
 
-def _judge(pane: AgentPane, before: Glance, chosen: str) -> Receipt:
+def _judge(pane: AgentPane, before: ClaudeObservation, chosen: str) -> Receipt:
     """It was taken when the question is no longer there, or another one is."""
-    after = wait_until(lambda: _moved_on(before, glance(pane)), _EVIDENCE_S)
+    after = wait_until(lambda: _moved_on(before, observe(pane)), _EVIDENCE_S)
     now = time.time()
     if after is None:
         return Receipt(Delivery.UNKNOWN, f"it still asks {_EVIDENCE_S:g} s after the answer", now)
@@ -64,12 +64,12 @@ def _judge(pane: AgentPane, before: Glance, chosen: str) -> Receipt:
     return Receipt(Delivery.DELIVERED, f"its question was answered: {chosen[:100]}", now)
 
 
-def _moved_on(before: Glance, after: Glance) -> Glance | None:
+def _moved_on(before: ClaudeObservation, after: ClaudeObservation) -> ClaudeObservation | None:
     if not after.alive or after.screen.options != before.screen.options:
         return after
     return after if after.screen.last_lines() != before.screen.last_lines() else None
 
 
-def _what_it_asks(screen: Screen) -> str:
+def _what_it_asks(screen: ClaudeScreen) -> str:
     options = ", ".join(f"{number} ({text})" for number, text in screen.options.items())
     return f"nothing was sent: it asks, and this is no answer to it; answer {options}: {screen.last_lines()}"

@@ -35,7 +35,7 @@ _FIXES = {
 }
 
 
-class Answer(Struct, frozen=True):
+class LoginReply(Struct, frozen=True):
     """What the API said to one small request; `problem` instead when there was no answer."""
 
     status: int = 0
@@ -129,30 +129,34 @@ def _model(plan: LaunchPlan) -> tuple[str, bool]:
     return (named, True) if "-" in named else (_CHEAP_MODEL, False)
 
 
-def _ask(url: str, headers: Mapping[str, str], model: str) -> Answer:
+def _ask(url: str, headers: Mapping[str, str], model: str) -> LoginReply:
     """One request for one token. A lookup of a name has no deadline of its own: it is left behind in its thread."""
-    answers: list[Answer] = []
+    answers: list[LoginReply] = []
 
     def work() -> None:
         try:
             answers.append(_request(url, headers, model))
         except (OSError, http.client.HTTPException, ValueError) as error:
-            answers.append(Answer(problem=printable(str(error) or type(error).__name__)))
+            answers.append(LoginReply(problem=printable(str(error) or type(error).__name__)))
 
     thread = threading.Thread(target=work, name="mngr-preflight", daemon=True)
     thread.start()
     thread.join(_DEADLINE_S)
-    return answers[0] if answers else Answer(problem=f"no answer within {_DEADLINE_S:g} s")
+    return answers[0] if answers else LoginReply(problem=f"no answer within {_DEADLINE_S:g} s")
 
 
-def _request(url: str, headers: Mapping[str, str], model: str) -> Answer:
+def _request(url: str, headers: Mapping[str, str], model: str) -> LoginReply:
     """Follows no redirect: the key is for this server only."""
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        return Answer(problem=f"{printable(url)} is no address of a server")
+        return LoginReply(problem=f"{printable(url)} is no address of a server")
     make = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
     connection = make(parts.hostname, parts.port, timeout=_SOCKET_S)
-    body = {"model": model, "max_tokens": 1, "messages": [{"role": "user", "content": "Answer with a dot."}]}
+    body = {
+        "model": model,
+        "max_tokens": 1,
+        "messages": [{"role": "user", "content": "LoginReply with a dot."}],
+    }
     try:
         path = f"{parts.path.rstrip('/')}/v1/messages"
         connection.request("POST", path, msgspec.json.encode(body), dict(headers))
@@ -162,4 +166,4 @@ def _request(url: str, headers: Mapping[str, str], model: str) -> Answer:
         connection.close()
     error = said.get("error")
     error = error if isinstance(error, dict) else {}
-    return Answer(response.status, str(error.get("type", "")), str(error.get("message", "")))
+    return LoginReply(response.status, str(error.get("type", "")), str(error.get("message", "")))

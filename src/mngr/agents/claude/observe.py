@@ -4,7 +4,7 @@ import time
 
 from msgspec import Struct
 
-from mngr.agents.claude.screen import Kind, Screen, read_screen
+from mngr.agents.claude.screen import ClaudeScreen, ScreenKind, read_screen
 from mngr.model.event import (
     NEEDS_INPUT,
     PROMPT_SUBMITTED,
@@ -26,11 +26,11 @@ _READY_S = 45
 _STUCK_S = 5
 
 
-class Glance(Struct, frozen=True):
+class ClaudeObservation(Struct, frozen=True):
     """What was seen. `alive` false: nothing else is known."""
 
     alive: bool
-    screen: Screen = Screen(Kind.UNKNOWN, "")
+    screen: ClaudeScreen = ClaudeScreen(ScreenKind.UNKNOWN, "")
     activity: str = ""
     session_file: str = ""
 
@@ -41,7 +41,7 @@ class Glance(Struct, frozen=True):
     @property
     def asks(self) -> bool:
         """Whether it waits for an answer: its own word and its screen agree."""
-        return self.says_it_asks and self.screen.kind is Kind.QUESTION
+        return self.says_it_asks and self.screen.kind is ScreenKind.QUESTION
 
     @property
     def is_settled(self) -> bool:
@@ -49,7 +49,7 @@ class Glance(Struct, frozen=True):
         return not self.alive or self.asks or (self.screen.is_ready and not self.says_it_asks)
 
 
-def glance(pane: AgentPane) -> Glance:
+def observe(pane: AgentPane) -> ClaudeObservation:
     tmux, target = tmux_sh(pane.paths), quote(pane.target)
     script = f"""\
 [ "$({tmux} display-message -p -t {target} '#{{pane_dead}}' 2>/dev/null)" = 0 ] || exit 81
@@ -60,11 +60,11 @@ printf '%s\\n' "$last" "$session"
 """
     done = pane.host.run(("sh", "-c", script, "mngr-glance"))
     if done.code != 0:
-        return Glance(alive=False)
+        return ClaudeObservation(alive=False)
     last, _, rest = done.stdout.partition(b"\n")
     session, _, screen = rest.partition(b"\n")
     event = read_event(last)
-    return Glance(
+    return ClaudeObservation(
         alive=True,
         screen=read_screen(screen.decode(errors="replace")),
         activity=fold(Folded(), [event]).activity if event else "",
@@ -72,14 +72,14 @@ printf '%s\\n' "$last" "$session"
     )
 
 
-def settled(pane: AgentPane) -> Glance:
-    """A glance that more waiting would not change: ready, asking, gone, or stuck with something unknown."""
+def settled(pane: AgentPane) -> ClaudeObservation:
+    """An observation that more waiting would not change: ready, asking, gone, or stuck with something unknown."""
     since, before = time.monotonic(), ""
-    last = Glance(alive=True)
+    last = ClaudeObservation(alive=True)
 
-    def look() -> Glance | None:
+    def look() -> ClaudeObservation | None:
         nonlocal since, before, last
-        last = glance(pane)
+        last = observe(pane)
         if last.screen.text != before:
             since, before = time.monotonic(), last.screen.text
         is_stuck = bool(before.strip()) and time.monotonic() - since > _STUCK_S

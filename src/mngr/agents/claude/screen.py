@@ -16,17 +16,17 @@ _RULE = re.compile(r"^\s*[\u2500\u2501]{10,}\s*$")
 _FREE_TEXT = "Type something"
 
 
-class Kind(StrEnum):
+class ScreenKind(StrEnum):
     PROMPT = "prompt"
     QUESTION = "question"
     """Numbered options, one of which is marked: a permission request, or a question of the agent."""
     UNKNOWN = "unknown"
 
 
-class Screen(Struct, frozen=True):
+class ClaudeScreen(Struct, frozen=True):
     """A screen as far as it is understood; `text` is all of it, without colours."""
 
-    kind: Kind
+    kind: ScreenKind
     text: str
     draft: str = ""
     """What somebody typed into the prompt and did not send."""
@@ -34,7 +34,7 @@ class Screen(Struct, frozen=True):
 
     @property
     def is_ready(self) -> bool:
-        return self.kind is Kind.PROMPT and not self.draft
+        return self.kind is ScreenKind.PROMPT and not self.draft
 
     @property
     def free_text(self) -> int:
@@ -47,16 +47,16 @@ class Screen(Struct, frozen=True):
         return " | ".join(lines[-count:])
 
 
-def read_screen(ansi: str) -> Screen:
+def read_screen(ansi: str) -> ClaudeScreen:
     """Understands what `capture-pane -e` gave; anything that is not known for certain is UNKNOWN."""
     lines = ansi.split("\n")
     plain = [_STYLE.sub("", line) for line in lines]
     text = "\n".join(plain)
     prompts = [index for index, line in enumerate(plain) if line.startswith(PROMPT)]
     if prompts and _is_boxed(plain, prompts[-1]):
-        return Screen(Kind.PROMPT, text, draft=_draft(lines[prompts[-1] :], plain[prompts[-1] :]))
+        return ClaudeScreen(ScreenKind.PROMPT, text, draft=_draft(lines[prompts[-1] :], plain[prompts[-1] :]))
     options = _options(plain)
-    return Screen(Kind.QUESTION if options else Kind.UNKNOWN, text, options=options)
+    return ClaudeScreen(ScreenKind.QUESTION if options else ScreenKind.UNKNOWN, text, options=options)
 
 
 def _is_boxed(plain: list[str], index: int) -> bool:

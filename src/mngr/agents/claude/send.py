@@ -5,8 +5,8 @@ import time
 from msgspec import Struct
 
 from mngr.agents.claude.answer import answer
-from mngr.agents.claude.observe import KINDS, Glance, settled
-from mngr.agents.claude.screen import PROMPT, Kind
+from mngr.agents.claude.observe import KINDS, ClaudeObservation, settled
+from mngr.agents.claude.screen import PROMPT, ScreenKind
 from mngr.agents.claude.text import check_text, readings, sum_of
 from mngr.agents.command import receipt_of
 from mngr.model.event import NEEDS_INPUT, PROMPT_SUBMITTED, RESUMED, SCREEN_UNKNOWN, TURN_ENDED, Event
@@ -54,7 +54,7 @@ def _try(pane: AgentPane, text: str) -> Receipt | None:
         return _blocked("its process has ended, or its session is gone")
     if seen.asks:
         return answer(pane, seen, text)
-    if seen.screen.kind is Kind.PROMPT and seen.screen.draft:
+    if seen.screen.kind is ScreenKind.PROMPT and seen.screen.draft:
         return (
             None
             if _clear(pane)
@@ -71,7 +71,7 @@ def _try(pane: AgentPane, text: str) -> Receipt | None:
     return None if CHANGED in pasted.why else receipt_of(pasted)
 
 
-def _around(pane: AgentPane, seen: Glance, text: str) -> AroundPaste:
+def _around(pane: AgentPane, seen: ClaudeObservation, text: str) -> AroundPaste:
     """Looks for the prompt to show the text, presses Enter, and again while it still does, until it said so."""
     log, session = quote(pane.agent.events), quote(seen.session_file or "/dev/null")
     said = "|".join(f"""*'"cksum":"{sum_of(reading)}"'*""" for reading in readings(text))

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from mngr.agents.codex.channel import Channel, Message, NoLineError
+from mngr.agents.codex.channel import Channel, Message, NotConnectedError
 from mngr.model.event import NEEDS_INPUT, RESUMED, Event
 from mngr.model.message import Delivery, Receipt
 from mngr.store.script import READ_AND_RUN, append, encode, quote, ring
@@ -35,7 +35,7 @@ def answer(channel: Channel, pane: AgentPane, thread: Message, text: str) -> Rec
     try:
         channel.answer(request, result)
         is_taken = _wait_for(channel, lambda message: _is_resolved(message, request)) is not None
-    except NoLineError as error:
+    except NotConnectedError as error:
         return Receipt(Delivery.UNKNOWN, f"as the answer was handed over: {error.message}", time.time())
     if not is_taken:
         why = f"it did not say within {_EVIDENCE_S:g} s that it took the answer"

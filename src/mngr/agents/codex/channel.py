@@ -27,7 +27,7 @@ _FRAME_LIMIT = 64 << 20
 Message = dict[str, Any]
 
 
-class NoLineError(MngrError):
+class NotConnectedError(MngrError):
     """The app server does not answer, or not any more."""
 
 
@@ -39,7 +39,7 @@ class Channel:
     """One connection. What the server says by itself is kept until somebody listens."""
 
     def __init__(self, host: Host, home: str) -> None:
-        """Raises NoLineError when nobody answers."""
+        """Raises NotConnectedError when the app server does not answer."""
         # The program is found where the agent found it.
         script = f"read -r PATH <{quote(f'{home}/path')} && export PATH || exit\n"
         script += f"exec codex app-server proxy --sock {quote(f'{home}/{SOCKET}')} 2>/dev/null"
@@ -70,7 +70,7 @@ class Channel:
         while True:
             message = self._next(deadline)
             if message is None:
-                raise NoLineError(f"its app server did not answer to {method} within {timeout_s:g} s")
+                raise NotConnectedError(f"its app server did not answer to {method} within {timeout_s:g} s")
             if message.get("id") != self._last_id or "method" in message:
                 self._kept.append(message)
             elif "error" in message:
@@ -89,7 +89,7 @@ class Channel:
         self._write(_HELLO)
         # What is said before the server has answered to this is lost.
         if self._next(time.monotonic() + _ANSWER_S) is None:
-            raise NoLineError("its app server does not answer")
+            raise NotConnectedError("its app server does not answer")
         client = {"name": "mngr", "version": "1"}
         self.ask("initialize", {"clientInfo": client, "capabilities": {"experimentalApi": True}})
         self._say({"method": "initialized"})
@@ -101,7 +101,7 @@ class Channel:
             return None
         if message is None:
             self._heard.put(None)
-            raise NoLineError("its app server does not answer")
+            raise NotConnectedError("its app server does not answer")
         return message
 
     def _say(self, message: Message) -> None:
@@ -112,7 +112,7 @@ class Channel:
             self._stream.stdin.write(data)
             self._stream.stdin.flush()
         except (OSError, ValueError):
-            raise NoLineError("its app server does not answer") from None
+            raise NotConnectedError("its app server does not answer") from None
 
 
 def _frame(payload: bytes) -> bytes:

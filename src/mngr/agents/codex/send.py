@@ -4,7 +4,7 @@ import os
 import time
 
 from mngr.agents.codex.answer import answer
-from mngr.agents.codex.channel import Channel, Message, NoLineError, NotGrantedError
+from mngr.agents.codex.channel import Channel, Message, NotConnectedError, NotGrantedError
 from mngr.agents.codex.screen import what_is_in_the_way
 from mngr.agents.shared.plain_text import check_text
 from mngr.agents.shared.unknown_screen import lines_of, tell_unknown
@@ -47,7 +47,7 @@ def _send(pane: AgentPane, text: str) -> Receipt:
             if any(flag in _ASKED for flag in thread["status"].get("activeFlags") or ()):
                 return answer(channel, pane, thread, text)
             return _start_turn(channel, pane, thread, text)
-    except (NoLineError, NotGrantedError) as error:
+    except (NotConnectedError, NotGrantedError) as error:
         return _blocked(pane, error.message)
 
 
@@ -58,7 +58,7 @@ def _start_turn(channel: Channel, pane: AgentPane, thread: Message, text: str) -
     is_busy = thread["status"].get("type") == "active"
     try:
         channel.ask("turn/start", {"threadId": thread["id"], "clientUserMessageId": ours, "input": [said]})
-    except NoLineError as error:
+    except NotConnectedError as error:
         return Receipt(Delivery.UNKNOWN, f"as the message was handed over: {error.message}", time.time())
     is_there = _is_in_session(pane, str(thread.get("path")), ours, _BUSY_S if is_busy else _EVIDENCE_S)
     if is_there:
@@ -75,7 +75,7 @@ def _line(pane: AgentPane) -> Channel | str | None:
         return "ended"
     try:
         return Channel(pane.host, f"{pane.agent.dir}/codex")
-    except NoLineError:
+    except NotConnectedError:
         return None
 
 

@@ -20,7 +20,7 @@ _TICK_S, _LOOK_S = 0.05, 0.2
 _GONE, _NOT_UP, _NOT_TAKEN, _NO_ANSWER = 81, 85, 86, 87
 
 
-class Seen(Struct, frozen=True):
+class PluginStatus(Struct, frozen=True):
     """Whether it lives, whether it has come up, and what it asks."""
 
     alive: bool
@@ -28,7 +28,7 @@ class Seen(Struct, frozen=True):
     asked: tuple[dict[str, Any], ...] = ()
 
 
-class Answer(Struct, frozen=True):
+class PluginReply(Struct, frozen=True):
     """What became of a request. `taken` None: nobody knows."""
 
     taken: bool | None
@@ -39,7 +39,7 @@ class Answer(Struct, frozen=True):
         return str(self.told.get("error", ""))
 
 
-def see(pane: AgentPane) -> Seen:
+def see(pane: AgentPane) -> PluginStatus:
     """Waits until its plugin and its screen are there, or another one that does not change; then looks what it asks."""
     home, titles = quote(f"{pane.agent.dir}/opencode"), "|".join(f"'0 '{quote(title)}*" for title in TITLES)
     script = f"""\
@@ -62,10 +62,10 @@ exit 0
 """
     done = pane.host.run(("sh", "-c", script, "mngr-see"), timeout_s=2 * _COMES_UP_S)
     asked = tuple(found for line in done.stdout.split(b"\n") if (found := table(line)))
-    return Seen(alive=done.code != _GONE, is_up=done.code == 0, asked=asked)
+    return PluginStatus(alive=done.code != _GONE, is_up=done.code == 0, asked=asked)
 
 
-def request(host: Host, home: str, op: str, **more: Any) -> Answer:
+def request(host: Host, home: str, op: str, **more: Any) -> PluginReply:
     """Hands over one request. What its plugin does not take in time is taken back, so that it never will."""
     name = f"{os.urandom(8).hex()}.json"
     done = host.run(
@@ -74,8 +74,8 @@ def request(host: Host, home: str, op: str, **more: Any) -> Answer:
         timeout_s=2 * _ANSWER_S,
     )
     if done.code == _NOT_TAKEN:
-        return Answer(taken=False)
-    return Answer(taken=True, told=table(done.stdout)) if done.code == 0 else Answer(taken=None)
+        return PluginReply(taken=False)
+    return PluginReply(taken=True, told=table(done.stdout)) if done.code == 0 else PluginReply(taken=None)
 
 
 def _request_script(home: str, name: str) -> str:

@@ -3,7 +3,7 @@
 import time
 
 from mngr.agents.opencode.answer import answer_to, what_it_asks
-from mngr.agents.opencode.channel import Answer, request, see
+from mngr.agents.opencode.channel import PluginReply, request, see
 from mngr.agents.shared.jsonl import table
 from mngr.agents.shared.plain_text import check_text
 from mngr.agents.shared.unknown_screen import end_of, tell_unknown
@@ -44,7 +44,7 @@ def _send(pane: AgentPane, text: str) -> Receipt:
     )
 
 
-def _judge(answer: Answer, why: str) -> Receipt:
+def _judge(answer: PluginReply, why: str) -> Receipt:
     now = time.time()
     if answer.taken is False:
         return _blocked("its plugin does not take it")

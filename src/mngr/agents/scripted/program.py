@@ -180,7 +180,7 @@ class Inbox:
         return data[len(key) :]
 
 
-class Screen:
+class TerminalDisplay:
     """The terminal: keys come one by one, pastes are marked, and it is left as it was found."""
 
     def __init__(self) -> None:
@@ -223,7 +223,7 @@ def harmless(text: str) -> str:
     return "".join(char if char.isprintable() or char in "\n\t" else "·" for char in text)
 
 
-class Records:
+class StateFiles:
     """What the agent leaves behind in its state directory."""
 
     def __init__(self) -> None:
@@ -269,7 +269,7 @@ class Records:
 class Player:
     """Does one step after the other, and hears what is typed meanwhile."""
 
-    def __init__(self, ops: list[Op], screen: Screen, records: Records) -> None:
+    def __init__(self, ops: list[Op], screen: TerminalDisplay, records: StateFiles) -> None:
         self._ops, self._screen, self._records = ops, screen, records
         self._inbox = Inbox()
         self._announced = 0
@@ -531,7 +531,7 @@ def signal_number(wanted: int | str) -> int:
     return int(text) if text.isdigit() else signal.Signals["SIG" + text.replace("SIG", "", 1)]
 
 
-def end_by(number: int, screen: Screen) -> NoReturn:
+def end_by(number: int, screen: TerminalDisplay) -> NoReturn:
     """Ends by a signal's own default, with the terminal as it was."""
     screen.close()
     if number not in (signal.SIGKILL, signal.SIGSTOP):
@@ -542,7 +542,7 @@ def end_by(number: int, screen: Screen) -> NoReturn:
 
 
 def main(argv: list[str]) -> int:
-    screen = Screen()
+    screen = TerminalDisplay()
     try:
         playbook = DEFAULT_PLAYBOOK
         if argv:
@@ -556,7 +556,7 @@ def main(argv: list[str]) -> int:
         signal.signal(number, lambda received, _frame: end_by(received, screen))
     screen.open()
     try:
-        Player(ops, screen, Records()).play()
+        Player(ops, screen, StateFiles()).play()
     except KeyboardInterrupt:
         end_by(signal.SIGINT, screen)
     except OSError as error:

@@ -26,7 +26,7 @@ from mngr.store.probe import Evidence
 from mngr.store.script import quote
 from mngr.store.state import Phase
 from mngr.store.untrusted import read_event
-from mngr.tmux.pane import AgentPane, AroundPaste, Look, Pasted, check_size, look, paste
+from mngr.tmux.pane import AgentPane, AroundPaste, PaneStatus, Pasted, check_size, look, paste
 from mngr.tmux.server import tmux_sh
 
 PROMPT_QUEUED = "prompt_queued"
@@ -123,7 +123,7 @@ def _read_playbook(path: str) -> bytes:
     return data
 
 
-def _settled(seen: Look) -> Look | None:
+def _settled(seen: PaneStatus) -> PaneStatus | None:
     """A look that more waiting cannot change: the program is ready, or gone."""
     return seen if not seen.alive or seen.title == _READY_TITLE else None
 

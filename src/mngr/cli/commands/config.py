@@ -15,8 +15,8 @@ from mngr.cli.terminal_text import columns
 from mngr.cli.verb import VerbGroup, verb
 from mngr.config.edit import Edited, file_for, set_value, unset_value
 from mngr.config.keys import parse_key
-from mngr.config.layers import Said, check_section_keys
-from mngr.config.locate import Places, find_places
+from mngr.config.layers import LayerValue, check_section_keys
+from mngr.config.locate import ConfigDirs, find_places
 from mngr.config.schema import with_sections
 from mngr.config.toml import format_value
 from mngr.config.trust import TrustedFile, trust
@@ -150,7 +150,7 @@ def path_command(call: Call, *, scope: str | None, all: bool) -> int:
 @click.argument("key")
 def explain_command(call: Call, *, key: str) -> int:
     """What every layer says about a key, and which one is used."""
-    call.output.check(Said)
+    call.output.check(LayerValue)
     said = list(call.manager.config.explain(key))
 
     def human() -> str:
@@ -187,7 +187,7 @@ def trust_command(call: Call) -> int:
     return ExitCode.DONE
 
 
-def _places() -> Places:
+def _places() -> ConfigDirs:
     return find_places(os.getcwd(), os.environ)
 
 

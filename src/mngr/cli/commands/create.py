@@ -124,13 +124,13 @@ def _make(call: Call, spec: CreateSpec) -> Change:
     try:
         change = create(spec, manager=call.manager)
     except AgentDiedError as error:
-        from mngr.cli.outcome import Outcome  # most creations need none
+        from mngr.cli.outcome import TargetOutcome  # most creations need none
         from mngr.cli.stdin import Item
 
         if call.output.format == JSON:
-            call.output.document(Outcome(Item(), error.change, error).record())
+            call.output.document(TargetOutcome(Item(), error.change, error).record())
         elif not call.output.is_human:
-            call.output.line(Outcome(Item(), error.change, error).record())
+            call.output.line(TargetOutcome(Item(), error.change, error).record())
         raise
     call.output.one(change, lambda: created_text(change))
     return change

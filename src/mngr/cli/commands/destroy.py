@@ -10,14 +10,14 @@ import msgspec
 from mngr.actions.destroy import destroy_rows, drop_lost
 from mngr.actions.hosts import destroy_host
 from mngr.actions.rows import Row
-from mngr.actions.start_hosts import wake_hosts
+from mngr.actions.start_hosts import start_stopped_hosts
 from mngr.cli.call import Call
 from mngr.cli.change_text import change_text
 from mngr.cli.confirm import confirm
 from mngr.cli.dry_run import would
 from mngr.cli.host_targets import with_hosts
 from mngr.cli.options import Chosen, dry_run_option, with_targets, yes_option
-from mngr.cli.outcome import Outcome, report
+from mngr.cli.outcome import TargetOutcome, report
 from mngr.cli.stdin import Item
 from mngr.cli.targets import changes_of, do_together
 from mngr.cli.verb import verb
@@ -67,14 +67,14 @@ def command(call: Call, chosen: Chosen, *, discard_unreadable: bool, yes: bool, 
         confirm(f"destroy {host} with all that is on it?", yes=yes)
         return destroy_host(host, discard_unreadable=discard_unreadable, manager=call.manager)
 
-    def destroy_agents(rest: Chosen) -> Iterator[Outcome]:
+    def destroy_agents(rest: Chosen) -> Iterator[TargetOutcome]:
         if not rest.from_stdin and not rest.is_nobody:
-            lost = wake_hosts(rest.names, rest.filter, call.manager, is_destroying=True)
+            lost = start_stopped_hosts(rest.names, rest.filter, call.manager, is_destroying=True)
             if lost:
                 agents = [each.agent for each in lost]
                 confirm(f"destroy {', '.join(agent.name for agent in agents)}?", yes=yes)
                 for change in drop_lost(lost, manager=call.manager):
-                    yield Outcome(Item(change.agent.name), change)
+                    yield TargetOutcome(Item(change.agent.name), change)
                 left = tuple(name for name in rest.names if not any(_means(name, agent) for agent in agents))
                 if rest.names and not left:
                     return

@@ -23,7 +23,7 @@ from mngr.model.event import Event
 from mngr_lib.safe_text import one_line
 
 
-class History(Struct, frozen=True):
+class EventHistory(Struct, frozen=True):
     """An agent's log."""
 
     agent: Agent
@@ -50,12 +50,12 @@ def command(call: Call, chosen: Chosen, *, wants_more: bool, jobs: int) -> int:
         return _print_one(call, chosen.names[0], wants_more)
     if wants_more:
         raise UsageError("--follow goes with one agent", hint="name one")
-    call.output.check(History)
+    call.output.check(EventHistory)
 
-    def work(_: Item, row: Row) -> History:
-        return History(row.agent, tuple(events(row.agent, manager=call.manager)))
+    def work(_: Item, row: Row) -> EventHistory:
+        return EventHistory(row.agent, tuple(events(row.agent, manager=call.manager)))
 
-    def told(history: History) -> str:
+    def told(history: EventHistory) -> str:
         return "\n".join(
             [f"{one_line(history.agent.name)}:", *(f"  {event_text(event)}" for event in history.events)]
         )

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 import click
 from msgspec import Struct
 
-from mngr.actions.exec import Running, exec_row
+from mngr.actions.exec import RunningCommands, exec_row
 from mngr.actions.filter import Filter
 from mngr.actions.rows import Row
 from mngr.cli.call import Call
 from mngr.cli.options import Chosen, all_option, jobs_option, timeout_option, with_filters
-from mngr.cli.outcome import Outcome, report
+from mngr.cli.outcome import TargetOutcome, report
 from mngr.cli.reader import while_read
 from mngr.cli.render import put, put_bytes
 from mngr.cli.stdin import Item
@@ -22,7 +22,7 @@ from mngr.model.agent import Agent
 from mngr_lib.safe_text import one_line
 
 
-class Ran(Struct, frozen=True):
+class ExecResult(Struct, frozen=True):
     """How a command ended in one agent's place."""
 
     agent: Agent
@@ -71,26 +71,26 @@ def command(
         names, args = names[:1], names[1:]
     if not args:
         raise UsageError("what should be run?", hint="mngr exec NAME -- PROGRAM ARGS")
-    call.output.check(Ran)
+    call.output.check(ExecResult)
     chosen = Chosen(names, filter, all).check()
     if pass_stdin and not (chosen.is_one and call.output.is_human):
         raise UsageError("--stdin goes with one agent", hint="name one")
     if chosen.is_one and call.output.is_human:
         with while_read():
             return _run_one(call, chosen, args, timeout_s, pass_stdin)
-    running = Running()
+    running = RunningCommands()
     with while_read(running.end):
         work = _run_all(call, chosen, args[0], lambda row: _collect(row, args, timeout_s, running), jobs)
         return report(call, chosen, work, lambda _: "")
 
 
 def _run_all(
-    call: Call, chosen: Chosen, program: str, collect: Callable[[Row], Ran], jobs: int
-) -> Iterator[Outcome]:
-    def work(item: Item, row: Row) -> Outcome:
+    call: Call, chosen: Chosen, program: str, collect: Callable[[Row], ExecResult], jobs: int
+) -> Iterator[TargetOutcome]:
+    def work(item: Item, row: Row) -> TargetOutcome:
         ran = collect(row)
         message = f"{program} in {row.agent.name} ended with exit code {ran.code}"
-        return Outcome(item, ran, MngrError(message) if ran.code else None)
+        return TargetOutcome(item, ran, MngrError(message) if ran.code else None)
 
     for outcome in do_each(call, chosen, work, jobs):
         if call.output.is_human and outcome.result is not None and not chosen.from_stdin:
@@ -121,7 +121,9 @@ def _pass_on(stream: str, data: bytes) -> None:
     put_bytes(data, sys.stdout if stream == "stdout" else sys.stderr)
 
 
-def _collect(row: Row, args: tuple[str, ...], timeout_s: float | None, running: Running) -> Ran:
+def _collect(
+    row: Row, args: tuple[str, ...], timeout_s: float | None, running: RunningCommands
+) -> ExecResult:
     heard: dict[str, list[bytes]] = {"stdout": [], "stderr": []}
     code = exec_row(
         row,
@@ -132,10 +134,10 @@ def _collect(row: Row, args: tuple[str, ...], timeout_s: float | None, running: 
         running=running,
     )
     out, err = (b"".join(heard[name]).decode(errors="replace") for name in ("stdout", "stderr"))
-    return Ran(row.agent, code, out, err)
+    return ExecResult(row.agent, code, out, err)
 
 
-def _show(ran: Ran) -> None:
+def _show(ran: ExecResult) -> None:
     put(f"==> {one_line(ran.agent.name)} (exit code {ran.code}) <==", sys.stderr)
     put_bytes(ran.stderr.encode(), sys.stderr)
     put_bytes(ran.stdout.encode())

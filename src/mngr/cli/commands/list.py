@@ -25,7 +25,7 @@ from mngr_lib.safe_text import one_line
 RUN_LABEL = "tmr.run"
 
 
-class Shape(Struct, frozen=True):
+class ListView(Struct, frozen=True):
     """Which rows of a listing are shown, in which order, and how much of each."""
 
     sort: tuple[str, ...] = ()
@@ -125,12 +125,12 @@ def _named(listing: Listing, names: tuple[str, ...]) -> tuple[Listing, NotFoundE
     return msgspec.structs.replace(listing, agents=agents), missing
 
 
-def _shape(sort: Sequence[str], fields: str, limit: int | None) -> Shape:
+def _shape(sort: Sequence[str], fields: str, limit: int | None) -> ListView:
     keys = [key for word in sort for key in word.split(",") if key]
     for key in keys:
         check_field(key.removeprefix("-"))
     names = tuple(check_field(name.strip()) for name in fields.split(",") if name.strip())
-    return Shape(tuple(keys), names, limit or 0)
+    return ListView(tuple(keys), names, limit or 0)
 
 
 def _sortable(agent: Agent, field: str) -> tuple[int, float, str]:
@@ -140,7 +140,7 @@ def _sortable(agent: Agent, field: str) -> tuple[int, float, str]:
     return (1, 0.0, "" if value is None else value if isinstance(value, str) else str(value))
 
 
-def _show(call: Call, listing: Listing, shape: Shape, filter: Filter, *, named: bool) -> None:
+def _show(call: Call, listing: Listing, shape: ListView, filter: Filter, *, named: bool) -> None:
     agents, output = shape.agents(listing), call.output
     if output.is_human:
         folded: list[str] = []
@@ -183,12 +183,12 @@ def _folded_line(run: str, count: int) -> str:
     return f"{count} finished agents of run {one_line(run)}: mngr list --label {label}"
 
 
-def _fields(agent: Agent, shape: Shape) -> Iterator[tuple[str, object]]:
+def _fields(agent: Agent, shape: ListView) -> Iterator[tuple[str, object]]:
     for name in shape.fields:
         yield name, msgspec.to_builtins(field_value(agent, name))
 
 
-def _human(agents: Sequence[Agent], shape: Shape) -> str:
+def _human(agents: Sequence[Agent], shape: ListView) -> str:
     if not shape.fields:
         return agents_table(agents, colour=wants_colour(sys.stdout), cells=columns())
     from mngr.cli.template import as_text

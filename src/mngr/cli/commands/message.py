@@ -8,7 +8,7 @@ from mngr.cli.call import Call
 from mngr.cli.dry_run import would
 from mngr.cli.editor import message_or_editor
 from mngr.cli.options import Chosen, dry_run_option, jobs_option, timeout_option, with_targets
-from mngr.cli.outcome import Outcome, report
+from mngr.cli.outcome import TargetOutcome, report
 from mngr.cli.stdin import Item
 from mngr.cli.targets import do_each
 from mngr.cli.verb import verb
@@ -65,17 +65,17 @@ def command(
     if given or not chosen.from_stdin:
         common = message_or_editor(text, file, edit=edit, stdin_is_free=not chosen.from_stdin)
 
-    def work(item: Item, row: Row) -> Outcome:
+    def work(item: Item, row: Row) -> TargetOutcome:
         sent = message(row.agent, common if common is not None else _own_text(item), manager=call.manager)
         if sent.receipt.status in (Delivery.BLOCKED, Delivery.UNKNOWN):
-            return Outcome(
+            return TargetOutcome(
                 item, sent, BlockedError(_told(sent), hint=f"look at it: mngr capture {row.agent.name}")
             )
         if wait_for == "turn":
             from mngr.cli.commands.wait import wait_for_turn
 
             wait_for_turn(call, row, timeout_s)
-        return Outcome(item, sent)
+        return TargetOutcome(item, sent)
 
     return report(call, chosen, do_each(call, chosen, work, jobs), _told)
 

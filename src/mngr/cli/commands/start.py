@@ -4,13 +4,13 @@ from collections.abc import Iterator
 
 from mngr.actions.hosts import start_host
 from mngr.actions.start import start_row
-from mngr.actions.start_hosts import wake_hosts
+from mngr.actions.start_hosts import start_stopped_hosts
 from mngr.cli.call import Call
 from mngr.cli.change_text import change_text
 from mngr.cli.dry_run import would
 from mngr.cli.host_targets import with_hosts
 from mngr.cli.options import Chosen, dry_run_option, jobs_option, with_targets
-from mngr.cli.outcome import Outcome, report
+from mngr.cli.outcome import TargetOutcome, report
 from mngr.cli.targets import do_each
 from mngr.cli.verb import verb
 from mngr.model.agent import Change
@@ -38,9 +38,9 @@ def command(call: Call, chosen: Chosen, *, jobs: int, dry_run: bool) -> int:
     if dry_run:
         return would(call, chosen, "start")
 
-    def start_agents(rest: Chosen) -> Iterator[Outcome]:
+    def start_agents(rest: Chosen) -> Iterator[TargetOutcome]:
         if not rest.from_stdin and not rest.is_nobody:
-            lost = wake_hosts(rest.names, rest.filter, call.manager)
+            lost = start_stopped_hosts(rest.names, rest.filter, call.manager)
             if lost and rest.names:
                 raise lost[0].why
         return do_each(call, rest, lambda _, row: start_row(row, call.manager), jobs)

@@ -12,7 +12,7 @@ from mngr.cli.change_text import change_text
 from mngr.cli.dry_run import would
 from mngr.cli.host_targets import with_hosts
 from mngr.cli.options import Chosen, dry_run_option, duration, with_targets
-from mngr.cli.outcome import Outcome, report
+from mngr.cli.outcome import TargetOutcome, report
 from mngr.cli.targets import changes_of, do_together
 from mngr.cli.verb import verb
 from mngr.model.agent import Change
@@ -50,7 +50,7 @@ def command(call: Call, chosen: Chosen, *, grace_s: float, dry_run: bool) -> int
     def human(change: Change) -> str:
         return change_text("Stopped", change, unchanged="Not running:")
 
-    def stop_agents(rest: Chosen) -> Iterator[Outcome]:
+    def stop_agents(rest: Chosen) -> Iterator[TargetOutcome]:
         return do_together(call, rest, lambda rows: changes_of(work, rows))
 
     def stop_whole(host: str) -> list[Change]:

@@ -25,7 +25,7 @@ _LOOK_EVERY_S = 0.5
 _OVER = (AgentState.DONE, AgentState.STOPPED)
 
 
-class Transcript(Struct, frozen=True):
+class AgentTranscript(Struct, frozen=True):
     """An agent's conversation."""
 
     agent: Agent
@@ -55,10 +55,10 @@ def command(call: Call, chosen: Chosen, *, roles: tuple[str, ...], tail: int, fo
         return _print_one(call, chosen.names[0], roles, tail, follow)
     if follow:
         raise UsageError("--follow goes with one agent", hint="name one")
-    call.output.check(Transcript)
+    call.output.check(AgentTranscript)
 
-    def work(_: Item, row: Row) -> Transcript:
-        return Transcript(
+    def work(_: Item, row: Row) -> AgentTranscript:
+        return AgentTranscript(
             row.agent, tuple(transcript(row.agent, roles=roles, tail=tail, manager=call.manager))
         )
 

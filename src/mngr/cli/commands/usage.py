@@ -9,7 +9,7 @@ from mngr.actions.rows import Row
 from mngr.actions.usage import Spent, UsageReport, check_way, usage_of_rows
 from mngr.cli.call import Call
 from mngr.cli.options import Chosen, with_targets
-from mngr.cli.outcome import Outcome, exit_code
+from mngr.cli.outcome import TargetOutcome, exit_code
 from mngr.cli.render import JSON, say, show_error
 from mngr.cli.table import align
 from mngr.cli.targets import find
@@ -69,14 +69,14 @@ def command(call: Call, chosen: Chosen, *, by: str, since: float | None) -> int:
             show_error(outcome.error)
     if not missing:
         return ExitCode.DONE
-    return exit_code([*missing, *(Outcome(missing[0].item) for _ in rows[:1])])
+    return exit_code([*missing, *(TargetOutcome(missing[0].item) for _ in rows[:1])])
 
 
-def _rows(call: Call, chosen: Chosen) -> tuple[list[Row], list[Outcome]]:
+def _rows(call: Call, chosen: Chosen) -> tuple[list[Row], list[TargetOutcome]]:
     if not chosen.names and chosen.filter.is_empty:
         chosen = Chosen(all=True)
     rows: dict[str, Row] = {}
-    missing: list[Outcome] = []
+    missing: list[TargetOutcome] = []
     for meant, lost in find(call, chosen):
         rows |= {row.agent.id: row for _, row in meant}
         missing += lost

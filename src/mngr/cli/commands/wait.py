@@ -12,7 +12,7 @@ from mngr.actions.rows import Row
 from mngr.actions.wait import Waited, check_until, wait_rows
 from mngr.cli.call import Call
 from mngr.cli.options import Chosen, timeout_option, with_targets
-from mngr.cli.outcome import Outcome, report
+from mngr.cli.outcome import TargetOutcome, report
 from mngr.cli.reader import while_read
 from mngr.cli.stdin import Item
 from mngr.cli.table import state_text
@@ -23,7 +23,7 @@ from mngr.model.agent import Agent
 from mngr_lib.safe_text import one_line
 
 
-class Ended(Struct, frozen=True):
+class WaitedAgent(Struct, frozen=True):
     """An agent when the waiting for it was over; `reason` says why it did not get there."""
 
     agent: Agent
@@ -31,7 +31,7 @@ class Ended(Struct, frozen=True):
     reason: str = ""
 
 
-class Wish(Struct, frozen=True):
+class WaitCondition(Struct, frozen=True):
     """What is waited for; `deadline` is of time.monotonic."""
 
     until: str
@@ -67,13 +67,13 @@ def command(call: Call, chosen: Chosen, *, until: str, any: bool, timeout_s: flo
 
     A condition that can no longer come returns at once, with exit code 1 and the state.
     """
-    call.output.check(Ended)
+    call.output.check(WaitedAgent)
     deadline = None if timeout_s is None else time.monotonic() + timeout_s
-    wish = Wish(check_until(until), any, timeout_s, deadline)
+    wish = WaitCondition(check_until(until), any, timeout_s, deadline)
     outcomes = _from_pipe(call, chosen, wish) if chosen.from_stdin else _from_words(call, chosen, wish)
-    reached: list[Outcome] = []
+    reached: list[TargetOutcome] = []
 
-    def seen() -> Iterator[Outcome]:
+    def seen() -> Iterator[TargetOutcome]:
         for outcome in outcomes:
             yield outcome
             if outcome.error is None:
@@ -95,17 +95,17 @@ def wait_for_turn(call: Call, row: Row, timeout_s: float | None) -> None:
             )
 
 
-def _from_words(call: Call, chosen: Chosen, wish: Wish) -> Iterator[Outcome]:
+def _from_words(call: Call, chosen: Chosen, wish: WaitCondition) -> Iterator[TargetOutcome]:
     for meant, missing in find(call, chosen):
         yield from missing
         yield from _wait_for(call, meant, wish)
 
 
-def _from_pipe(call: Call, chosen: Chosen, wish: Wish) -> Iterator[Outcome]:
+def _from_pipe(call: Call, chosen: Chosen, wish: WaitCondition) -> Iterator[TargetOutcome]:
     """Waits for what has come while more may come: a thread per group of lines."""
     crowd = _Crowd()
 
-    def read() -> Iterator[Outcome]:
+    def read() -> Iterator[TargetOutcome]:
         for meant, missing in find(call, chosen):
             crowd.start(_wait_for(call, meant, wish))
             yield from missing
@@ -118,16 +118,16 @@ class _Crowd:
     """Threads that bring outcomes, and may start more of themselves before they end."""
 
     def __init__(self) -> None:
-        self._news: queue.SimpleQueue[Outcome | BaseException | None] = queue.SimpleQueue()
+        self._news: queue.SimpleQueue[TargetOutcome | BaseException | None] = queue.SimpleQueue()
         self._running = 0
         self._lock = threading.Lock()
 
-    def start(self, work: Iterator[Outcome]) -> None:
+    def start(self, work: Iterator[TargetOutcome]) -> None:
         with self._lock:
             self._running += 1
         threading.Thread(target=self._follow, args=(work,), daemon=True).start()
 
-    def outcomes(self) -> Iterator[Outcome]:
+    def outcomes(self) -> Iterator[TargetOutcome]:
         while self._running:
             said = self._news.get()
             if isinstance(said, BaseException):
@@ -138,7 +138,7 @@ class _Crowd:
             with self._lock:
                 self._running -= 1
 
-    def _follow(self, work: Iterator[Outcome]) -> None:
+    def _follow(self, work: Iterator[TargetOutcome]) -> None:
         try:
             for outcome in work:
                 self._news.put(outcome)
@@ -147,7 +147,7 @@ class _Crowd:
             self._news.put(error)
 
 
-def _wait_for(call: Call, meant: list[Meant], wish: Wish) -> Iterator[Outcome]:
+def _wait_for(call: Call, meant: list[Meant], wish: WaitCondition) -> Iterator[TargetOutcome]:
     if not meant:
         return
     pending: dict[str, tuple[Row, list[Item]]] = {}
@@ -163,15 +163,15 @@ def _wait_for(call: Call, meant: list[Meant], wish: Wish) -> Iterator[Outcome]:
             said = f'"{row.agent.name}" is not there after {wish.timeout_s:g} s'
             error = TimedOutError(said, hint=f"see: mngr list {row.agent.name}")
             for item in items:
-                yield Outcome(item, Ended(row.agent, False, "timed out"), error)
+                yield TargetOutcome(item, WaitedAgent(row.agent, False, "timed out"), error)
 
 
-def _outcome(item: Item, waited: Waited) -> Outcome:
-    result = Ended(waited.agent, waited.reached, waited.why)
+def _outcome(item: Item, waited: Waited) -> TargetOutcome:
+    result = WaitedAgent(waited.agent, waited.reached, waited.why)
     if waited.reached:
-        return Outcome(item, result)
-    return Outcome(item, result, MngrError(f'"{waited.agent.name}" will not get there: {waited.why}'))
+        return TargetOutcome(item, result)
+    return TargetOutcome(item, result, MngrError(f'"{waited.agent.name}" will not get there: {waited.why}'))
 
 
-def _told(ended: Ended) -> str:
+def _told(ended: WaitedAgent) -> str:
     return f"{one_line(ended.agent.name)}: {one_line(state_text(ended.agent))}"

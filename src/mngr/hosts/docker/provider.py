@@ -154,7 +154,7 @@ class DockerProvider:
         network = "none" if spec.offline else self._settings.network
         flags += ["--network", network] if network else []
         flags += self._settings.run_args
-        first, *rest = watchdog.keeper_argv(spec, HOST_DIR)
+        first, *rest = watchdog.watchdog_argv(spec, HOST_DIR)
         init = ("--entrypoint", first, image, *rest)
         # Without a pull it is short, so an interruption waits for its end: whether there is a container is known then.
         argv = ("run", "-d", "--pull", "never", "--name", self._container(name), *flags, *init)

@@ -8,7 +8,7 @@ from typing import Any
 from mngr.errors import CapacityError, MngrError, NotFoundError, TimedOutError, UnreachableError
 from mngr.hosts.container import END, HOST_DIR, InsideStream, as_ascii
 from mngr.hosts.files import read_by_run, write_by_run
-from mngr.hosts.framed_exec import marked_program, new_mark, plain_program
+from mngr.hosts.framed_exec import framed_program, new_mark, plain_program
 from mngr.hosts.modal.call import call, sdk
 from mngr.hosts.modal.run import finish_command, start_command
 from mngr.hosts.modal.sandbox import forget_task
@@ -43,12 +43,12 @@ class ModalHost:
         cwd: str | None = None,
     ) -> Completed:
         mark = new_mark()
-        return self._run(argv, marked_program(argv, env, cwd, mark), mark, stdin, timeout_s, has_errors=True)
+        return self._run(argv, framed_program(argv, env, cwd, mark), mark, stdin, timeout_s, has_errors=True)
 
     def run_output(self, argv: Sequence[str], *, timeout_s: float) -> Completed:
         """Like `run`, without input and without what the command says on stderr: one call less."""
         mark = new_mark()
-        return self._run(argv, marked_program(argv, None, None, mark), mark, b"", timeout_s, has_errors=False)
+        return self._run(argv, framed_program(argv, None, None, mark), mark, b"", timeout_s, has_errors=False)
 
     def stream(
         self, argv: Sequence[str], *, env: Mapping[str, str] | None = None, cwd: str | None = None

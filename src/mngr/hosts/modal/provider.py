@@ -22,12 +22,12 @@ from mngr.hosts.modal.host import ModalHost
 from mngr.hosts.modal.image import image_of
 from mngr.hosts.modal.notices import listen
 from mngr.hosts.modal.rate import Rate, with_back_off
-from mngr.hosts.modal.records import HostRecord, Records, SnapshotRecord
+from mngr.hosts.modal.records import HostRecord, HostRecords, SnapshotRecord
 from mngr.hosts.modal.sandbox import asked_of, exit_image, forget_image
-from mngr.hosts.modal.sandboxes import CREATION, HOST, Sandboxes, Seen
+from mngr.hosts.modal.sandboxes import CREATION, HOST, ModalHostStatus, Sandboxes
 from mngr.hosts.modal.settings import ModalSettings, read_settings
 from mngr.hosts.protocol import Host
-from mngr.hosts.watchdog import keeper_argv
+from mngr.hosts.watchdog import watchdog_argv
 from mngr.model.host import HostRef, HostSpec
 from mngr.model.ids import check_name, random_name
 
@@ -56,8 +56,8 @@ class ModalProvider:
         self._settings = ModalSettings()
         self._rate = Rate(self._settings.create_rate)
         self._app: Any = None
-        self._records_found: Records | None = None
-        self._seen: dict[str, Seen] = {}
+        self._records_found: HostRecords | None = None
+        self._seen: dict[str, ModalHostStatus] = {}
         self._opened: set[str] = set()
         self._seen_at = self._silent_at = float("-inf")
         self._sandboxes = Sandboxes()
@@ -104,7 +104,7 @@ class ModalProvider:
         return ModalHost(name, sandbox)
 
     def hosts(self) -> list[HostRef]:
-        async def look() -> dict[str, Seen]:
+        async def look() -> dict[str, ModalHostStatus]:
             records, listed = await asyncio.gather(
                 self._records.hosts(), self._sandboxes.listed(self._app.app_id)
             )
@@ -182,12 +182,12 @@ class ModalProvider:
             bootstrap(host)
 
     def tags(self, name: str) -> dict[str, str]:
-        async def find() -> Seen:
+        async def find() -> ModalHostStatus:
             record = await self._records.host(name)
             if record is None:
-                return Seen(sandbox=await self._running(name))
+                return ModalHostStatus(sandbox=await self._running(name))
             found = {} if record.is_begun else await self._sandboxes.listed(self._app.app_id, {HOST: name})
-            return Seen(record, next(iter(found.values()), None))
+            return ModalHostStatus(record, next(iter(found.values()), None))
 
         seen = self._just_seen(name) or self._ask(f'cannot read the labels of "{name}"', find)
         return seen.tags
@@ -226,7 +226,7 @@ class ModalProvider:
 
         async def launch() -> Any:
             sandbox = await sdk().Sandbox.create.aio(
-                *keeper_argv(msgspec.structs.replace(spec, timeout=""), HOST_DIR),
+                *watchdog_argv(msgspec.structs.replace(spec, timeout=""), HOST_DIR),
                 app=self._app,
                 name=spec.name,
                 image=image,
@@ -287,7 +287,7 @@ class ModalProvider:
             raise self._unknown(name, list(await self._records.hosts()))
         return next(iter(found.values()), None)
 
-    def _just_seen(self, name: str) -> Seen | None:
+    def _just_seen(self, name: str) -> ModalHostStatus | None:
         return self._seen.get(name) if time.monotonic() - self._seen_at < _FRESH_S else None
 
     def _unknown(self, name: str, known: list[str]) -> NotFoundError:
@@ -296,9 +296,9 @@ class ModalProvider:
         )
 
     @property
-    def _records(self) -> Records:
+    def _records(self) -> HostRecords:
         if self._records_found is None:
-            self._records_found = Records(self._settings.app, self._settings.environment)
+            self._records_found = HostRecords(self._settings.app, self._settings.environment)
         return self._records_found
 
     def _clean_up_s(self, full_s: float) -> float:

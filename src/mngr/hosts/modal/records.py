@@ -44,7 +44,7 @@ class SnapshotRecord(Struct, frozen=True):
 R = TypeVar("R", HostRecord, SnapshotRecord)
 
 
-class Records:
+class HostRecords:
     """The dictionary. Everything here is to be awaited."""
 
     def __init__(self, app: str, environment: str) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from mngr.errors import MngrError, TimedOutError
 from mngr.hosts.container import parcels
-from mngr.hosts.framed_exec import MarkedOutput
+from mngr.hosts.framed_exec import FramedOutput
 from mngr.hosts.modal.call import sdk
 from mngr.process import Completed
 
@@ -29,7 +29,7 @@ async def finish_command(
 
     Raises TimedOutError at the deadline; the command runs on then.
     """
-    out, err = MarkedOutput(mark), MarkedOutput(mark)
+    out, err = FramedOutput(mark), FramedOutput(mark)
     outputs = [(command.stdout, out), *([(command.stderr, err)] if has_errors else [])]
     jobs = [asyncio.ensure_future(_hear(stream, output)) for stream, output in outputs]
     feeding = asyncio.ensure_future(_feed(command.stdin, stdin)) if stdin else None
@@ -46,7 +46,7 @@ async def finish_command(
     return Completed((), code, out.said, err.said)
 
 
-async def _hear(stream: AsyncIterator[bytes], output: MarkedOutput) -> None:
+async def _hear(stream: AsyncIterator[bytes], output: FramedOutput) -> None:
     """Takes what a command says until its mark; where the sandbox is lost there is none."""
     try:
         async for data in stream:

@@ -16,7 +16,7 @@ HOST, CREATION = "mngr-host", "mngr-creation"
 _UNKNOWN = "Modal does not know it any more"
 
 
-class Seen(Struct, frozen=True):
+class ModalHostStatus(Struct, frozen=True):
     """A host: its record, its sandbox while that runs, and why it does not."""
 
     record: HostRecord | None = None
@@ -59,40 +59,42 @@ class Sandboxes:
                 found[sandbox.object_id] = self._handles.setdefault(sandbox.object_id, sandbox)
         return found
 
-    async def by_id(self, id: str, task: str = "") -> Seen:
+    async def by_id(self, id: str, task: str = "") -> ModalHostStatus:
         """A sandbox that a record names, while it runs; else why it ended."""
         if id in self._ended:
-            return Seen(why=self._ended[id])
+            return ModalHostStatus(why=self._ended[id])
         try:
             known = self._handles.get(id)
             if known is not None:
                 await known.poll.aio()
             sandbox = known or await sdk().Sandbox.from_id.aio(id)
         except sdk().exception.NotFoundError:
-            return Seen(why=_UNKNOWN)
+            return ModalHostStatus(why=_UNKNOWN)
         if sandbox.returncode is None:
             tell_task(sandbox, task)
-            return Seen(sandbox=self._handles.setdefault(id, sandbox))
+            return ModalHostStatus(sandbox=self._handles.setdefault(id, sandbox))
         self._handles.pop(id, None)
         self._ended[id] = why_it_ended(sandbox)
-        return Seen(why=self._ended[id])
+        return ModalHostStatus(why=self._ended[id])
 
-    async def seen(self, records: dict[str, HostRecord], listed: dict[str, Any]) -> dict[str, Seen]:
+    async def seen(
+        self, records: dict[str, HostRecord], listed: dict[str, Any]
+    ) -> dict[str, ModalHostStatus]:
         """All hosts. One whose sandbox is not listed is asked for by its id before it is called stopped."""
         names = {record.sandbox: name for name, record in records.items() if record.sandbox}
-        found: dict[str, Seen] = {}
+        found: dict[str, ModalHostStatus] = {}
         for id, sandbox in listed.items():
             if id in names:
                 record = records[names[id]]
                 tell_task(sandbox, record.task)
-                found[names[id]] = Seen(record, sandbox)
+                found[names[id]] = ModalHostStatus(record, sandbox)
         # Whose creation was cut off after Modal had heard it is known by its tag alone.
         strangers = [sandbox for id, sandbox in listed.items() if id not in names]
         for sandbox, tags in zip(
             strangers, await asyncio.gather(*(each.get_tags.aio() for each in strangers)), strict=True
         ):
             if HOST in tags:
-                found.setdefault(tags[HOST], Seen(records.get(tags[HOST]), sandbox))
+                found.setdefault(tags[HOST], ModalHostStatus(records.get(tags[HOST]), sandbox))
         missing = [name for name in records if name not in found]
         asked = await asyncio.gather(*(self._asked(records[name]) for name in missing))
         return found | dict(zip(missing, asked, strict=True))
@@ -126,11 +128,11 @@ class Sandboxes:
                 return [named]
         return list(found.values())
 
-    async def _asked(self, record: HostRecord) -> Seen:
+    async def _asked(self, record: HostRecord) -> ModalHostStatus:
         if not record.sandbox:
-            return Seen(record)
+            return ModalHostStatus(record)
         seen = await self.by_id(record.sandbox, record.task)
-        return Seen(record, seen.sandbox, seen.why)
+        return ModalHostStatus(record, seen.sandbox, seen.why)
 
     async def _by_name(self, name: str, settings: ModalSettings) -> Any:
         try:

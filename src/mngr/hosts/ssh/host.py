@@ -14,7 +14,7 @@ from msgspec import Struct
 from mngr import process
 from mngr.errors import CapacityError, MngrError, NotFoundError, TimedOutError, UnreachableError
 from mngr.hosts.files import read_by_run, write_by_run
-from mngr.hosts.framed_exec import collect, marked_program, new_mark, plain_program
+from mngr.hosts.framed_exec import collect, framed_program, new_mark, plain_program
 from mngr.process import CommandFailedError, Completed, LocalStream, Stream
 from mngr.store.lock import locked
 from mngr.store.script import encode, words
@@ -104,7 +104,7 @@ class SshHost:
     ) -> Completed:
         began, mark = time.monotonic(), new_mark()
         with Span(argv, f"{self.name}.{self.provider}") as span:
-            line, head = _line(marked_program(argv, env, cwd, mark), mark, is_secret=bool(env))
+            line, head = _line(framed_program(argv, env, cwd, mark), mark, is_secret=bool(env))
             self.connect(timeout_s)
             stream = process.stream((*self._way.argv("-T", "-o", "BatchMode=yes"), line))
             try:

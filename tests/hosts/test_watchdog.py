@@ -1,4 +1,4 @@
-"""The first process of a host: it ends when its time is over, when nobody works, or when nobody cares."""
+"""The first process of a host ends when its time is over, when no agent works, or when its lease is not renewed."""
 
 import os
 import subprocess
@@ -10,23 +10,23 @@ import pytest
 
 from mngr.errors import UsageError
 from mngr.hosts.local import LocalHost
-from mngr.hosts.watchdog import keeper_argv, why_ended
+from mngr.hosts.watchdog import watchdog_argv, why_ended
 from mngr.model.host import HostSpec
 from mngr.process import run, wait_until
 from mngr.store.paths import HostPaths
 from mngr.store.probe import probe_argv
 
 _PATIENCE_S = 90.0
-Keep = Callable[..., "subprocess.Popen[bytes]"]
+StartWatchdog = Callable[..., "subprocess.Popen[bytes]"]
 
 
 @pytest.fixture
-def keep(tmp_path: Path) -> Iterator[Keep]:
-    """Starts a keeper for a host dir; all of them are gone afterwards."""
+def start_watchdog(tmp_path: Path) -> Iterator[StartWatchdog]:
+    """Starts a watchdog for a host dir; all of them are gone afterwards."""
     started: list[subprocess.Popen[bytes]] = []
 
     def start(shell: str = "sh", **options: str) -> "subprocess.Popen[bytes]":
-        argv = keeper_argv(HostSpec(**options), str(tmp_path))  # type: ignore[arg-type]
+        argv = watchdog_argv(HostSpec(**options), str(tmp_path))  # type: ignore[arg-type]
         program = (*shell.split(), *argv[1:])
         started.append(subprocess.Popen(program, start_new_session=True))
         return started[-1]
@@ -78,8 +78,10 @@ def ended(child: "subprocess.Popen[bytes]") -> str:
 
 @pytest.mark.accept("K17")
 @pytest.mark.parametrize("shell", ["sh", "busybox sh"])
-def test_it_ends_when_no_agent_works_and_says_so(keep: Keep, agent: Agent, shell: str) -> None:
-    child = keep(shell, idle_timeout="1s")
+def test_it_ends_when_no_agent_works_and_says_so(
+    start_watchdog: StartWatchdog, agent: Agent, shell: str
+) -> None:
+    child = start_watchdog(shell, idle_timeout="1s")
     assert not wait_until(lambda: child.poll() is not None, 2.2), "an agent that lives works"
     agent.say("prompt_submitted")
     agent.say("turn_ended")
@@ -87,14 +89,16 @@ def test_it_ends_when_no_agent_works_and_says_so(keep: Keep, agent: Agent, shell
     assert agent.events.endswith('"kind":"stopped"}\n'), "it was alive and is not any more"
 
 
-def test_an_agent_that_ended_does_not_work(keep: Keep, agent: Agent) -> None:
+def test_an_agent_that_ended_does_not_work(start_watchdog: StartWatchdog, agent: Agent) -> None:
     agent.end()
-    assert "idle" in ended(keep(idle_timeout="1s"))
+    assert "idle" in ended(start_watchdog(idle_timeout="1s"))
     assert "stopped" not in agent.events
 
 
-def test_a_host_is_not_idle_before_its_first_agent_is_there(keep: Keep, tmp_path: Path) -> None:
-    child = keep(idle_timeout="1s")
+def test_a_host_is_not_idle_before_its_first_agent_is_there(
+    start_watchdog: StartWatchdog, tmp_path: Path
+) -> None:
+    child = start_watchdog(idle_timeout="1s")
     assert not wait_until(lambda: child.poll() is not None, 1.7)
     unfinished = tmp_path / "agents/agent-2"
     unfinished.mkdir(parents=True)
@@ -103,8 +107,10 @@ def test_a_host_is_not_idle_before_its_first_agent_is_there(keep: Keep, tmp_path
     assert "idle" in ended(child)
 
 
-def test_looks_renew_a_lease_and_without_them_it_ends(keep: Keep, agent: Agent, tmp_path: Path) -> None:
-    child = keep(lease="5s")
+def test_looks_renew_a_lease_and_without_them_it_ends(
+    start_watchdog: StartWatchdog, agent: Agent, tmp_path: Path
+) -> None:
+    child = start_watchdog(lease="5s")
     host = LocalHost(str(tmp_path))
 
     def look() -> bool:
@@ -116,9 +122,9 @@ def test_looks_renew_a_lease_and_without_them_it_ends(keep: Keep, agent: Agent, 
     assert '"stopped"' in agent.events
 
 
-def test_its_time_ends_it_and_a_request_ends_it_at_once(keep: Keep, agent: Agent) -> None:
-    assert "time was over" in ended(keep(timeout="1s"))
-    patient = keep()
+def test_its_time_ends_it_and_a_request_ends_it_at_once(start_watchdog: StartWatchdog, agent: Agent) -> None:
+    assert "time was over" in ended(start_watchdog(timeout="1s"))
+    patient = start_watchdog()
     run(["sh", "-c", f"kill -TERM {patient.pid}"]).check("kill")
     assert ended(patient) == ""
     assert patient.returncode in (0, -15), "asked before its trap was set"
@@ -126,4 +132,4 @@ def test_its_time_ends_it_and_a_request_ends_it_at_once(keep: Keep, agent: Agent
 
 def test_no_time_at_all_is_refused() -> None:
     with pytest.raises(UsageError, match="--idle-timeout 0s"):
-        keeper_argv(HostSpec(idle_timeout="0s"), "/x")
+        watchdog_argv(HostSpec(idle_timeout="0s"), "/x")
