@@ -17,12 +17,12 @@ from bench.stage import make_stage, workshop
 import mngr
 from mngr_tmr.engine.journal import read_journal
 from mngr_tmr.engine.loop import Loop
-from mngr_tmr.engine.simulated import SimHands, SimWorld
+from mngr_tmr.engine.simulated import SimExecutor, SimWorld
 from mngr_tmr.engine.state import RunState
-from mngr_tmr.model.run import Knobs, RunSpec
+from mngr_tmr.model.run import RunOptions, RunSpec
 from mngr_tmr.model.task import make_task
 from mngr_tmr.run.folder import RunFolder, make_folder
-from mngr_tmr.run.look import agents_of
+from mngr_tmr.run.polling import agents_of
 from mngr_tmr.run.start import run_tasks
 
 Steps = list[dict[str, object]]
@@ -33,7 +33,7 @@ _IDLE_S = 20.0
 
 def measure_simulation(tasks: int = 10_000, slots: int = 100) -> Simulated:
     """The real decisions over a world without processes."""
-    knobs = Knobs(slots=slots, verifiers=20)
+    options = RunOptions(slots=slots, verifiers=20)
     found = tuple(make_task(f"tests/test_it.py::test_{number}") for number in range(tasks))
     world, entries = SimWorld("sim", 1, work_s=_WORK_S), 0
 
@@ -42,7 +42,7 @@ def measure_simulation(tasks: int = 10_000, slots: int = 100) -> Simulated:
         entries += len(added)
 
     began = time.perf_counter()
-    Loop(RunState(RunSpec("sim", "", "", 0.0, found, (), knobs=knobs)), append, SimHands(world)).go()
+    Loop(RunState(RunSpec("sim", "", "", 0.0, found, (), options=options)), append, SimExecutor(world)).go()
     seconds = time.perf_counter() - began
     use = world.busy_s / (world.now * slots)
     return Simulated(tasks, slots, use, seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
@@ -57,7 +57,7 @@ def measure_makespan(
     steps: list[Steps] = [
         [{"sleep": seconds}, {"result": _unchanged(number)}] for number, seconds in enumerate(times)
     ]
-    spec, folder, manager = _run(root, f"makespan-{tasks}", steps, Knobs(slots=slots, launchers=8))
+    spec, folder, manager = _run(root, f"makespan-{tasks}", steps, RunOptions(slots=slots, launchers=8))
     run_tasks(folder, manager=manager, env={}, tell=_say_nothing)
     entries = [entry for entry in read_journal(folder.journal) if entry.task]
     stopped = [entry.at for entry in entries if (entry.step, entry.kind) == ("stop", "done")]
@@ -77,8 +77,8 @@ def measure_makespan(
 def measure_idle(root: str, agents: int = 20) -> Idle:
     """What the orchestrator costs while its agents work and nothing happens."""
     steps: list[Steps] = [[{"hang": True}] for _ in range(agents)]
-    knobs = Knobs(slots=agents, timeout_s=3600.0, silence_s=3600.0)
-    spec, folder, manager = _run(root, f"idle-{agents}", steps, knobs)
+    options = RunOptions(slots=agents, timeout_s=3600.0, silence_s=3600.0)
+    spec, folder, manager = _run(root, f"idle-{agents}", steps, options)
     run = threading.Thread(
         target=run_tasks, args=(folder,), kwargs={"manager": manager, "env": {}}, daemon=True
     )
@@ -92,7 +92,9 @@ def measure_idle(root: str, agents: int = 20) -> Idle:
     return Idle(agents, share)
 
 
-def _run(root: str, name: str, steps: list[Steps], knobs: Knobs) -> tuple[RunSpec, RunFolder, mngr.Manager]:
+def _run(
+    root: str, name: str, steps: list[Steps], options: RunOptions
+) -> tuple[RunSpec, RunFolder, mngr.Manager]:
     stage = make_stage(root, name)
     plays = os.path.join(stage.home, "plays")
     os.makedirs(plays)
@@ -101,11 +103,11 @@ def _run(root: str, name: str, steps: list[Steps], knobs: Knobs) -> tuple[RunSpe
             file.write(msgspec.json.encode(playbook))
     manager = mngr.Manager(cwd=stage.repo, env=stage.env)
     base = mngr.run_program(["git", "rev-parse", "HEAD"], cwd=stage.repo).text.strip()
-    knobs = msgspec.structs.replace(
-        knobs, type="scripted", args=(f"{plays}/{{test}}.json",), verifiers=1, grace_s=2.0, record=False
+    options = msgspec.structs.replace(
+        options, type="scripted", args=(f"{plays}/{{test}}.json",), verifiers=1, grace_s=2.0, record=False
     )
     tasks = tuple(make_task(_test(number)) for number in range(len(steps)))
-    spec = RunSpec(name, stage.repo, base, time.time(), tasks, ("true",), knobs=knobs)
+    spec = RunSpec(name, stage.repo, base, time.time(), tasks, ("true",), options=options)
     return spec, make_folder(os.path.join(stage.home, "runs"), spec), manager
 
 

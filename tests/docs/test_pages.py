@@ -15,8 +15,8 @@ from mngr.model.message import MESSAGE_LIMIT
 from mngr.tmux.recording import RAW_LIMIT
 from mngr.tmux.server import _FD_LIMIT
 from mngr_tmr.model.result import RAW_LIMIT as RESULT_LIMIT
-from mngr_tmr.model.run import Knobs
-from mngr_tmr.run import bring, slots
+from mngr_tmr.model.run import RunOptions
+from mngr_tmr.run import artifacts, slots
 
 __all__ = ["reader"]
 
@@ -56,14 +56,14 @@ def test_the_limits_are_the_programs_own() -> None:
         "a recording": f"{RAW_LIMIT // mb} MB",
         "a line of JSON": f"{_LINE_LIMIT // mb} MB",
         "the result": f"{RESULT_LIMIT // 1_000_000} MB",
-        "the outbox": f"{bring._MOST // mb} MB",
+        "the outbox": f"{artifacts._MOST // mb} MB",
         "agents of a pipeline here": f"{slots._PER_CORE} a core, one per GiB of free memory, at most {slots._MOST}",
         "agents of a pipeline elsewhere": f"{slots._REMOTE}",
         "agents on one machine": f"{_FD_LIMIT:,}",
-        "a testing agent": f"{Knobs().timeout_s / 3600:.0f} h",
-        "one that shows no": f"{Knobs().silence_s / 60:.0f} min",
-        "one that waits": f"{Knobs().idle_s / 60:.0f} min each",
-        "its time to hand": f"{Knobs().grace_s:.0f} s",
+        "a testing agent": f"{RunOptions().timeout_s / 3600:.0f} h",
+        "one that shows no": f"{RunOptions().silence_s / 60:.0f} min",
+        "one that waits": f"{RunOptions().idle_s / 60:.0f} min each",
+        "its time to hand": f"{RunOptions().grace_s:.0f} s",
     }
     assert {start: text for start, text in said.items() if text not in row("docs/limits.md", start)} == {}
     assert 1000 * mb == 2 * slots._AGENT_BYTES

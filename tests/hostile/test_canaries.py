@@ -184,8 +184,8 @@ class Aviary:
             (plays / f"{name}.py").write_text(PRELUDE.format(facts=facts.decode()) + dedent(body))
             step = {"run": f"python3 {plays / name}.py"}
             (plays / f"{name}.json").write_bytes(msgspec.json.encode([step]))
-        knobs = ("--type", "scripted", "--arg", f"{plays}/{{test}}.json", "--transfer", "worktree")
-        self.said = [self._mngr("run", "tests", "--name", "r1", *knobs, "--slots", "4", "--timeout", "60s")]
+        options = ("--type", "scripted", "--arg", f"{plays}/{{test}}.json", "--transfer", "worktree")
+        self.said = [self._mngr("run", "tests", "--name", "r1", *options, "--slots", "4", "--timeout", "60s")]
         self.folder = self.repo / ".mngr" / "tmr" / "r1"
 
     def later(self) -> None:

@@ -17,7 +17,7 @@ from mngr.store.paths import HostPaths
 from mngr.testing.faulty.host import put_state
 from mngr_tmr.engine.journal import read_journal
 from mngr_tmr.run.folder import RunFolder
-from mngr_tmr.run.look import agents_of
+from mngr_tmr.run.polling import agents_of
 
 __all__ = ["pipeline"]
 

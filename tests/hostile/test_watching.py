@@ -15,11 +15,11 @@ import mngr
 from mngr.store.paths import AgentPaths, HostPaths
 from mngr_tmr.engine.journal import Journal, read_journal
 from mngr_tmr.engine.loop import Loop
-from mngr_tmr.engine.simulated import SimHands, SimWorld
+from mngr_tmr.engine.simulated import SimExecutor, SimWorld
 from mngr_tmr.engine.state import RunState
 from mngr_tmr.engine.task_state import Phase
 from mngr_tmr.model.entry import Entry
-from mngr_tmr.run.look import LookAround, launched_as
+from mngr_tmr.run.polling import AgentPoller, launched_as
 
 __all__ = ["pipeline"]
 
@@ -66,8 +66,8 @@ def test_a_host_that_claims_the_id_of_another_hosts_agent_is_not_believed(pipeli
     state = RunState(spec)
     for task, agent in zip(spec.tasks, agents, strict=True):
         state.apply(Entry(1.0, "launch", "done", task.slug, 1, data=launched_as(agent)))
-    look = LookAround(state.addresses, manager, screen_every_s=600.0)(2.0)
-    assert [look.seen[task.agent].has_result for task in state.tasks.values()] == [False, False]
+    poll = AgentPoller(state.addresses, manager, screen_every_s=600.0)(2.0)
+    assert [poll.agents[task.agent].has_result for task in state.tasks.values()] == [False, False]
     for agent, address in zip(agents, state.addresses.values(), strict=True):
         (change,) = mngr.stop(address, manager=manager)
         assert change.agent.host.name == agent.host.name
@@ -92,7 +92,7 @@ def test_a_display_that_fails_does_not_end_the_run() -> None:
     def broken(_run: RunState, _entries: tuple[Entry, ...]) -> None:
         raise UnicodeEncodeError("ascii", "\udc80", 0, 1, "surrogates not allowed")
 
-    state = Loop(RunState(make_spec(4)), disk.append, SimHands(world), broken).go()
+    state = Loop(RunState(make_spec(4)), disk.append, SimExecutor(world), broken).go()
     assert {task.phase for task in state.tasks.values()} == {Phase.ENDED}
     told = [entry.message for entry in disk.entries if entry.step == "run"]
     assert len(told) == 1
@@ -107,7 +107,7 @@ def test_an_outcome_that_is_no_json_is_written_down_all_the_same(
     """TH-H2: a name that a host gave need not be Unicode."""
     path = str(tmp_path_factory.mktemp("run") / "journal.jsonl")
     journal, spec = Journal(path), make_spec(1)
-    loop = Loop(RunState(spec), journal.append, SimHands(SimWorld("r1", 1)))
+    loop = Loop(RunState(spec), journal.append, SimExecutor(SimWorld("r1", 1)))
     loop.record((Entry(1.0, "launch", "done", spec.tasks[0].slug, 1, "r\udce9sum\udce9", data),))
     journal.close()
     (entry,) = read_journal(path)

@@ -8,7 +8,7 @@ from textwrap import dedent
 import pytest
 from tests.support.world import LEAN_FLAGS, World
 
-from mngr_tmr.model.run import Knobs, RunSpec
+from mngr_tmr.model.run import RunOptions, RunSpec
 
 PYTHON = Path(sys.executable).parent
 
@@ -40,7 +40,12 @@ class Project:
         return self.world.git("rev-parse", "HEAD").strip()
 
     def run(
-        self, *args: str, base: str = "", folder: str = "", tutorial: str = "", knobs: Knobs | None = None
+        self,
+        *args: str,
+        base: str = "",
+        folder: str = "",
+        tutorial: str = "",
+        options: RunOptions | None = None,
     ) -> RunSpec:
         return RunSpec(
             id="r1",
@@ -52,7 +57,7 @@ class Project:
             pytest_args=args,
             folder=folder,
             tutorial=tutorial,
-            knobs=knobs or Knobs(verify_deadline_s=120.0),
+            options=options or RunOptions(verify_deadline_s=120.0),
         )
 
 

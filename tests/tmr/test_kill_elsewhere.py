@@ -18,7 +18,7 @@ from mngr.process import wait_until
 from mngr_tmr.engine.journal import read_journal
 from mngr_tmr.model.entry import Entry
 from mngr_tmr.run.folder import RunFolder
-from mngr_tmr.run.look import TASK
+from mngr_tmr.run.polling import TASK
 
 __all__ = ["engine", "yard"]
 

@@ -13,8 +13,8 @@ from mngr_tmr.model.run import RunSpec
 from mngr_tmr.model.task import Task, agent_of, branch_of
 from mngr_tmr.prompts.render import render_prompt
 from mngr_tmr.publish.helper import helper_config, helper_setup
-from mngr_tmr.run.look import ATTEMPT, RUN, TASK
-from mngr_tmr.run.piped import Carried
+from mngr_tmr.run.from_pipe import Carried
+from mngr_tmr.run.polling import ATTEMPT, RUN, TASK
 from mngr_tmr.run.steps import filled
 
 
@@ -64,11 +64,11 @@ def line(spec: RunSpec, task: Task) -> dict[str, Any]:
         "name": agent_of(spec.id, task.slug),
         "branch": f"{spec.base}:{branch_of(spec.id, task.slug)}",
         "from": spec.repo,
-        "transfer": spec.knobs.transfer,
-        "labels": {**spec.knobs.labels, RUN: spec.id, TASK: task.slug, ATTEMPT: "1"},
-        "setup": helper_setup(spec.knobs.setup, helper_config(spec, task)),
+        "transfer": spec.options.transfer,
+        "labels": {**spec.options.labels, RUN: spec.id, TASK: task.slug, ATTEMPT: "1"},
+        "setup": helper_setup(spec.options.setup, helper_config(spec, task)),
         "message": render_prompt(spec, task),
-        **({"args": [filled(arg, task) for arg in spec.knobs.args]} if spec.knobs.args else {}),
+        **({"args": [filled(arg, task) for arg in spec.options.args]} if spec.options.args else {}),
         "test": task.node_id,
         "tmr": msgspec.to_builtins(carried),
     }

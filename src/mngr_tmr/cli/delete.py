@@ -15,8 +15,8 @@ from mngr_tmr.cli.settings import out_option
 from mngr_tmr.report.lines import printable
 from mngr_tmr.report.read import is_alive
 from mngr_tmr.report.words import times
+from mngr_tmr.run.cleanup import Leftovers, find_leftovers, remove
 from mngr_tmr.run.folder import read_spec
-from mngr_tmr.run.remains import Remains, find_remains, remove
 
 _PARTIAL = 3
 
@@ -80,7 +80,7 @@ def command(
     return _exit_code(done, failed)
 
 
-def told(remains: Remains) -> Iterable[str]:
+def told(remains: Leftovers) -> Iterable[str]:
     """Everything that will go and what will stay."""
     yield f"run {remains.run}: {remains.folder}"
     yield from (f"  agent {agent.name}, {agent.state}" for agent in remains.agents)
@@ -90,8 +90,8 @@ def told(remains: Remains) -> Iterable[str]:
 
 def _find(
     place: Place, names: tuple[str, ...], *, all_branches: bool
-) -> tuple[list[Remains], list[mngr.MngrError]]:
-    found: dict[str, Remains] = {}
+) -> tuple[list[Leftovers], list[mngr.MngrError]]:
+    found: dict[str, Leftovers] = {}
     failed: list[mngr.MngrError] = []
     for name in names:
         try:
@@ -102,13 +102,13 @@ def _find(
                     hint="end it first: Ctrl-C where it runs, twice for its agents",
                 )
             spec = read_spec(folder)
-            found[folder.path] = find_remains(folder, spec, place.manager, all_branches=all_branches)
+            found[folder.path] = find_leftovers(folder, spec, place.manager, all_branches=all_branches)
         except mngr.MngrError as error:
             failed.append(error)
     return list(found.values()), failed
 
 
-def _confirm(found: list[Remains], *, yes: bool) -> None:
+def _confirm(found: list[Leftovers], *, yes: bool) -> None:
     if yes:
         return
     question = f"delete {', '.join(remains.run for remains in found)}?"
@@ -118,7 +118,7 @@ def _confirm(found: list[Remains], *, yes: bool) -> None:
         raise mngr.RefusedError("nothing was done")
 
 
-def _delete(remains: Remains, manager: mngr.Manager) -> Deleted:
+def _delete(remains: Leftovers, manager: mngr.Manager) -> Deleted:
     try:
         notes = remove(remains, manager)
     except (mngr.MngrError, OSError) as error:
@@ -126,7 +126,7 @@ def _delete(remains: Remains, manager: mngr.Manager) -> Deleted:
     return Deleted(remains.run, not os.path.exists(remains.folder), *_names(remains), notes)
 
 
-def _names(remains: Remains) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+def _names(remains: Leftovers) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
     return (
         tuple(agent.name for agent in remains.agents),
         tuple(branch.name for branch in remains.branches),

@@ -15,13 +15,13 @@ from mngr_tmr.cli.finish import INTERRUPTED, progress_of
 from mngr_tmr.cli.places import Place
 from mngr_tmr.cli.run import make_spec
 from mngr_tmr.demo.ending import ending
-from mngr_tmr.demo.stage import Stage, set_stage, user_packages
+from mngr_tmr.demo.setup import Stage, set_up_demo, user_packages
 from mngr_tmr.model.run import RunSpec
 from mngr_tmr.report.report import Reported, write_report
 from mngr_tmr.report.reporter import Reporter
 from mngr_tmr.run.folder import RunFolder, make_folder, runs_folder
+from mngr_tmr.run.integrate_run import Secrets, integrate_run
 from mngr_tmr.run.progress import Progress
-from mngr_tmr.run.reduce import Secrets, integrate_run
 from mngr_tmr.run.start import run_tasks
 
 _SLOTS = 6
@@ -56,7 +56,7 @@ def command(context: click.Context, folder: str, no_keep: bool) -> int:
     mngr demo --dir /tmp/try --no-keep
     """
     progress = progress_of("human")
-    with set_stage(folder, keep=not no_keep) as stage:
+    with set_up_demo(folder, keep=not no_keep) as stage:
         manager = mngr.Manager(cwd=stage.example.repo, overrides=context.meta.get("overrides", ()))
         place = Place(manager, stage.example.repo, _runs(stage))
         spec, _why = make_spec(place, ("tests",), _said(stage))

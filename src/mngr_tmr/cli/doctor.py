@@ -8,7 +8,7 @@ import msgspec
 import mngr
 from mngr_tmr.cli.places import Place, find_place
 from mngr_tmr.cli.run import make_spec
-from mngr_tmr.cli.settings import environment, knobs_of, settings, with_knobs
+from mngr_tmr.cli.settings import environment, new_options, settings, with_run_options
 from mngr_tmr.copies.copy import open_copy
 from mngr_tmr.report.words import times
 from mngr_tmr.run.preflight import check_agents, check_host, finding_line, is_here
@@ -17,7 +17,7 @@ from mngr_tmr.run.redact import make_redactor
 
 @click.command("doctor")
 @click.argument("paths", nargs=-1)
-@with_knobs
+@with_run_options
 @click.option("--base", metavar="REF", help="The commit to start from (default: HEAD).")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 @click.pass_context
@@ -32,9 +32,9 @@ def command(context: click.Context, /, paths: tuple[str, ...], as_json: bool, **
     """
     place = find_place(context)
     said = settings(place.manager, flags)
-    knobs, _ = knobs_of(said, place.manager)
-    env = environment(said, "env", knobs.env_names)
-    findings = [*check_agents(place.repo, knobs, env, place.manager), *_tests(place, paths, said, env)]
+    options, _ = new_options(said, place.manager)
+    env = environment(said, "env", options.env_names)
+    findings = [*check_agents(place.repo, options, env, place.manager), *_tests(place, paths, said, env)]
     redactor = make_redactor(env, place.repo, "HEAD")
     if as_json:
         click.echo(redactor.text(msgspec.json.encode({"schema": 1, "findings": findings}).decode()))
@@ -52,9 +52,9 @@ def _tests(
         spec, _ = make_spec(place, paths, said)
         found = f"{times(len(spec.tasks), 'test')} collected at {spec.base[:12]}"
         tests = mngr.Finding("tests", True, "error", found)
-        if is_here(spec.knobs):
+        if is_here(spec.options):
             return [tests]
         with open_copy(spec, spec.base, env, place.manager) as copy:
-            return [tests, *check_host(spec.knobs, copy, place.manager)]
+            return [tests, *check_host(spec.options, copy, place.manager)]
     except mngr.MngrError as error:
         return [mngr.Finding("tests", False, "error", error.message, error.hint)]

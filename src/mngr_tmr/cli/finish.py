@@ -15,9 +15,9 @@ from mngr_tmr.engine.state import RunState
 from mngr_tmr.report.report import Reported, write_report
 from mngr_tmr.report.reporter import Reporter
 from mngr_tmr.run.folder import RunFolder, read_json
+from mngr_tmr.run.integrate_run import Secrets, integrate_run
 from mngr_tmr.run.progress import Progress
 from mngr_tmr.run.redact import NOTHING_TO_HIDE, Redactor
-from mngr_tmr.run.reduce import Secrets, integrate_run
 from mngr_tmr.run.start import run_tasks
 
 INTERRUPTED = 130

@@ -8,15 +8,15 @@ from msgspec.structs import replace
 
 from mngr_tmr.cli.finish import progress_of, run_to_end, show
 from mngr_tmr.cli.places import Place, find_place
-from mngr_tmr.cli.settings import changed_knobs, out_option, secrets_of, settings
+from mngr_tmr.cli.settings import changed_options, out_option, secrets_of, settings
 from mngr_tmr.model.integration import Integration
 from mngr_tmr.report.report import write_report
 from mngr_tmr.run.folder import RunFolder
-from mngr_tmr.run.piped import make_piped_run, read_lines
+from mngr_tmr.run.from_pipe import make_run_from_pipe, read_lines
+from mngr_tmr.run.integrate_run import integrate_run
+from mngr_tmr.run.integration_stage import Tell, integrate_again
 from mngr_tmr.run.records import Records
 from mngr_tmr.run.redact import joined_values, make_redactor, no_values_in_errors
-from mngr_tmr.run.reduce import integrate_run
-from mngr_tmr.run.stage import Tell, integrate_again
 
 _PARTIAL = 3
 _FINE = (0, 8)
@@ -60,13 +60,13 @@ def command(context: click.Context, /, run: str, results: str, out: str | None, 
 
 
 def _again(place: Place, folder: RunFolder, said: dict[str, Any]) -> int:
-    knobs = changed_knobs(Records(folder).state.knobs, said)
-    secrets = secrets_of(said, knobs)
+    options = changed_options(Records(folder).state.options, said)
+    secrets = secrets_of(said, options)
     folder = folder.hiding(secrets.tests, secrets.integrator)
     progress = progress_of("human", folder.redactor)
 
     def build(tell: Tell) -> Integration:
-        return integrate_run(folder, manager=place.manager, secrets=secrets, knobs=knobs, tell=tell)
+        return integrate_run(folder, manager=place.manager, secrets=secrets, options=options, tell=tell)
 
     integrate_again(folder, build, progress.say)
     reported = write_report(folder)
@@ -78,14 +78,14 @@ def _from_pipe(place: Place, results: str, flags: dict[str, Any]) -> int:
     """The end of a pipe; a test that did not get here makes the exit code that of a partial run."""
     arrivals = read_lines(sys.stdin.buffer.read())
     flags = {key: value for key, value in flags.items() if value not in (None, ())}
-    spec = replace(arrivals.spec, knobs=changed_knobs(arrivals.spec.knobs, flags))
-    secrets = secrets_of(settings(place.manager, flags), spec.knobs)
+    spec = replace(arrivals.spec, options=changed_options(arrivals.spec.options, flags))
+    secrets = secrets_of(settings(place.manager, flags), spec.options)
     redactor = make_redactor(joined_values(secrets.tests, secrets.integrator), spec.repo, spec.base)
     progress = progress_of("human", redactor)
     for problem in arrivals.problems:
         progress.say(f"warning: {problem}")
     with no_values_in_errors(redactor):
-        folder = make_piped_run(
+        folder = make_run_from_pipe(
             place.runs, replace(arrivals, spec=spec), results, manager=place.manager, env=secrets.tests
         )
         code = run_to_end(folder, place.manager, progress, secrets)

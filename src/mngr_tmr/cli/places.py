@@ -21,13 +21,13 @@ class Place(Struct, frozen=True):
         """The folder of a run, hiding those values of its variables that are known here and now."""
         folder = self.run(name)
         try:
-            knobs = read_spec(folder).knobs
+            options = read_spec(folder).options
         except mngr.MngrError:
             return folder
         said = self.manager.config.section("tmr")
         return folder.hiding(
-            known_environment(said, "env", knobs.env_names),
-            known_environment(said, "integrator_env", knobs.integrator_env_names),
+            known_environment(said, "env", options.env_names),
+            known_environment(said, "integrator_env", options.integrator_env_names),
         )
 
 

@@ -8,7 +8,7 @@ import msgspec
 import mngr
 from mngr_tmr.cli.places import Place, find_place
 from mngr_tmr.cli.run import make_spec
-from mngr_tmr.cli.settings import environment, preflight_option, pytest_option, settings, with_knobs
+from mngr_tmr.cli.settings import environment, preflight_option, pytest_option, settings, with_run_options
 from mngr_tmr.model.run import RunSpec
 from mngr_tmr.model.task import agent_of
 from mngr_tmr.report.words import times
@@ -18,7 +18,7 @@ from mngr_tmr.run.progress import clock
 
 @click.command("plan")
 @click.argument("paths", nargs=-1)
-@with_knobs
+@with_run_options
 @pytest_option
 @click.option("--base", metavar="REF", help="The commit to start from (default: HEAD).")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
@@ -49,15 +49,17 @@ def command(context: click.Context, /, paths: tuple[str, ...], as_json: bool, **
 
 def _problems(place: Place, spec: RunSpec, said: dict[str, Any]) -> list[mngr.Finding]:
     """What would stop the run, or might; nothing of it stops the plan."""
-    env = environment(said, "env", spec.knobs.env_names)
-    return [finding for finding in check_agents(spec.repo, spec.knobs, env, place.manager) if not finding.ok]
+    env = environment(said, "env", spec.options.env_names)
+    return [
+        finding for finding in check_agents(spec.repo, spec.options, env, place.manager) if not finding.ok
+    ]
 
 
 def estimate(spec: RunSpec) -> str:
     """How long it may take, as far as past runs tell."""
     known = [task.expected_s for task in spec.tasks if task.expected_s]
-    longest = clock(spec.knobs.timeout_s * -(-len(spec.tasks) // spec.knobs.slots))
+    longest = clock(spec.options.timeout_s * -(-len(spec.tasks) // spec.options.slots))
     if not known:
         return f"no past run to tell how long; at most {longest} and verification"
-    likely = sum(known) / len(known) * len(spec.tasks) / spec.knobs.slots
+    likely = sum(known) / len(known) * len(spec.tasks) / spec.options.slots
     return f"about {clock(likely)} by past runs, at most {longest}, and verification"

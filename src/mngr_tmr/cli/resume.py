@@ -8,8 +8,15 @@ import msgspec
 import mngr
 from mngr_tmr.cli.finish import progress_of, run_to_end
 from mngr_tmr.cli.places import find_place
-from mngr_tmr.cli.settings import changed_knobs, format_option, out_option, secrets_of, settings, with_knobs
-from mngr_tmr.model.run import Knobs
+from mngr_tmr.cli.settings import (
+    changed_options,
+    format_option,
+    out_option,
+    secrets_of,
+    settings,
+    with_run_options,
+)
+from mngr_tmr.model.run import RunOptions
 from mngr_tmr.run.records import Records
 from mngr_tmr.run.redact import no_values_in_errors
 from mngr_tmr.run.slots import with_numbers
@@ -17,7 +24,7 @@ from mngr_tmr.run.slots import with_numbers
 
 @click.command("resume")
 @click.argument("run", required=False, default="")
-@with_knobs
+@with_run_options
 @click.option("--retry", is_flag=True, help="Also try again what was lost to infrastructure.")
 @out_option
 @format_option
@@ -35,7 +42,7 @@ def command(context: click.Context, /, run: str, retry: bool, form: str, **flags
     place = find_place(context, flags.pop("out"))
     records = Records(place.run(run))
     said = {key: value for key, value in flags.items() if value not in (None, (), "")}
-    before, after = records.state.knobs, _after(records.state.knobs, said, place.manager)
+    before, after = records.state.options, _after(records.state.options, said, place.manager)
     said = {**settings(place.manager, {}), **said}
     secrets = secrets_of(said, after)
     folder = records.folder.hiding(secrets.tests, secrets.integrator)
@@ -48,8 +55,8 @@ def command(context: click.Context, /, run: str, retry: bool, form: str, **flags
         return run_to_end(folder, place.manager, progress, secrets, resume)
 
 
-def differences(before: Knobs, after: Knobs) -> list[str]:
-    """What a person should know about the knobs that were changed."""
+def differences(before: RunOptions, after: RunOptions) -> list[str]:
+    """What a person should know about the options that were changed."""
     old = msgspec.to_builtins(before)
     return [
         f"{name}: {_shown(old[name])} → {_shown(value)}" for name, value in _changed(before, after).items()
@@ -67,9 +74,9 @@ def _shown(value: Any) -> str:
     return str(value) or "none"
 
 
-def _after(before: Knobs, said: dict[str, Any], manager: mngr.Manager) -> Knobs:
-    """The knobs as they shall be; a snapshot of one provider is nothing to another, and neither are its numbers."""
-    after = changed_knobs(before, said)
+def _after(before: RunOptions, said: dict[str, Any], manager: mngr.Manager) -> RunOptions:
+    """The options as they shall be; a snapshot of one provider is nothing to another, and neither are its numbers."""
+    after = changed_options(before, said)
     if after.provider != before.provider:
         names = [name for name in ("verifiers", "max_hosts") if name not in said]
         after = msgspec.structs.replace(after, **dict.fromkeys(names, 0))
@@ -78,6 +85,6 @@ def _after(before: Knobs, said: dict[str, Any], manager: mngr.Manager) -> Knobs:
     return with_numbers(after, manager)[0] if is_bound else after
 
 
-def _changed(before: Knobs, after: Knobs) -> dict[str, Any]:
+def _changed(before: RunOptions, after: RunOptions) -> dict[str, Any]:
     old, new = msgspec.to_builtins(before), msgspec.to_builtins(after)
     return {name: new[name] for name in new if new[name] != old[name]}

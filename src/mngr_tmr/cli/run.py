@@ -10,22 +10,22 @@ import msgspec
 
 import mngr
 from mngr_tmr.cli.finish import progress_of, run_to_end
-from mngr_tmr.cli.lender import Wanted, find_lender
 from mngr_tmr.cli.places import Place, find_place
+from mngr_tmr.cli.pytest_command import Wanted, find_pytest_command
 from mngr_tmr.cli.settings import (
     environment,
     format_option,
-    knobs_of,
+    new_options,
     out_option,
     preflight_option,
     pytest_option,
     secrets_of,
     settings,
-    with_knobs,
+    with_run_options,
 )
 from mngr_tmr.collect.collect import collect
+from mngr_tmr.copies.base_snapshot import make_base_snapshot, name_base_snapshot
 from mngr_tmr.copies.copies import Copies
-from mngr_tmr.copies.ready import make_ready, name_ready
 from mngr_tmr.git import run_git
 from mngr_tmr.model.run import RunSpec
 from mngr_tmr.report.words import times
@@ -37,7 +37,7 @@ from mngr_tmr.run.redact import joined_values, make_redactor, no_values_in_error
 
 @click.command("run")
 @click.argument("paths", nargs=-1)
-@with_knobs
+@with_run_options
 @pytest_option
 @click.option("--base", metavar="REF", help="The commit to start from (default: HEAD).")
 @click.option("--name", metavar="NAME", help="The run's name (default: from the time).")
@@ -60,35 +60,35 @@ def command(context: click.Context, /, paths: tuple[str, ...], form: str, dry_ru
     place = find_place(context, flags["out"])
     said = settings(place.manager, flags)
     draft, why = _draft(place, paths, said)
-    secrets = secrets_of(said, draft.knobs)
+    secrets = secrets_of(said, draft.options)
     redactor = make_redactor(joined_values(secrets.tests, secrets.integrator), draft.repo, draft.base)
     progress = progress_of(form, redactor)
     with no_values_in_errors(redactor):
         is_checked = not (dry_run or said.get("no_preflight"))
         if is_checked:
             stop_for_problems(
-                check_agents(draft.repo, draft.knobs, secrets.tests, place.manager), progress.say
+                check_agents(draft.repo, draft.options, secrets.tests, place.manager), progress.say
             )
         with Copies(draft, secrets.tests, place.manager, progress.say) as copies:
             spec = _with_tasks(place, draft, copies)
             refuse_test_ids(spec, redactor)
             if is_checked:
-                stop_for_problems(check_host(spec.knobs, copies.at(spec.base), place.manager), progress.say)
+                stop_for_problems(check_host(spec.options, copies.at(spec.base), place.manager), progress.say)
             progress.say(f"run {spec.id}: {times(len(spec.tasks), 'test')} at {spec.base[:12]}, {why}")
             if dry_run:
                 for task in spec.tasks:
                     click.echo(task.node_id)
                 return 0
-            spec = name_ready(spec, place.manager)
+            spec = name_base_snapshot(spec, place.manager)
             folder = RunFolder(make_folder(place.runs, spec).path, redactor)
-            make_ready(spec, copies.at(spec.base), place.manager)
+            make_base_snapshot(spec, copies.at(spec.base), place.manager)
         return run_to_end(folder, place.manager, progress, secrets)
 
 
 def make_spec(place: Place, paths: tuple[str, ...], said: dict[str, Any]) -> tuple[RunSpec, str]:
     """What the run will do: the base commit, and the tests that pytest collects there."""
     draft, why = _draft(place, paths, said)
-    env = environment(said, "env", draft.knobs.env_names)
+    env = environment(said, "env", draft.options.env_names)
     redactor = make_redactor(env, draft.repo, draft.base)
     with no_values_in_errors(redactor), Copies(draft, env, place.manager) as copies:
         spec = _with_tasks(place, draft, copies)
@@ -98,10 +98,10 @@ def make_spec(place: Place, paths: tuple[str, ...], said: dict[str, Any]) -> tup
 
 def _draft(place: Place, paths: tuple[str, ...], said: dict[str, Any]) -> tuple[RunSpec, str]:
     """The run before its tests are known, and in words where its number of slots comes from."""
-    knobs, why = knobs_of(said, place.manager)
+    options, why = new_options(said, place.manager)
     base, folder = _commit(place.repo, str(said.get("base", "HEAD"))), _folder(place)
-    wanted = Wanted(place.repo, base, folder, is_local=knobs.provider in ("", "local"))
-    lender = find_lender(wanted, said, place.manager.env)
+    wanted = Wanted(place.repo, base, folder, is_local=options.provider in ("", "local"))
+    lender = find_pytest_command(wanted, said, place.manager.env)
     spec = RunSpec(
         _name(said),
         place.repo,
@@ -111,7 +111,7 @@ def _draft(place: Place, paths: tuple[str, ...], said: dict[str, Any]) -> tuple[
         lender.pytest,
         paths or _paths(said),
         _tutorial(place, said),
-        msgspec.structs.replace(knobs, own_venv=lender.own_venv),
+        msgspec.structs.replace(options, own_venv=lender.own_venv),
         folder=folder,
     )
     return spec, why

@@ -9,8 +9,8 @@ import click
 import msgspec
 
 import mngr
-from mngr_tmr.model.run import Knobs
-from mngr_tmr.run.reduce import Secrets
+from mngr_tmr.model.run import RunOptions
+from mngr_tmr.run.integrate_run import Secrets
 from mngr_tmr.run.slots import with_numbers
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -29,8 +29,8 @@ _RUN_KEYS = (
     "integrator_env",
     "labels",
 )
-_KNOB_KEYS = tuple(name for name in Knobs.__struct_fields__ if not name.endswith(("_s", "_names")))
-KEYS = tuple(sorted({*_TIMES, *_RUN_KEYS, *_KNOB_KEYS}))
+_OPTION_KEYS = tuple(name for name in RunOptions.__struct_fields__ if not name.endswith(("_s", "_names")))
+KEYS = tuple(sorted({*_TIMES, *_RUN_KEYS, *_OPTION_KEYS}))
 
 
 _ENVIRONMENT = (
@@ -60,7 +60,7 @@ pytest_option = click.option(
 )
 
 
-def with_knobs(function: F) -> F:
+def with_run_options(function: F) -> F:
     """The options that a run and its resumption share."""
     for option in reversed(_OPTIONS):
         function = option(function)
@@ -148,14 +148,14 @@ def settings(manager: mngr.Manager, flags: Mapping[str, Any]) -> dict[str, Any]:
     return {**section, **said}
 
 
-def knobs_of(said: Mapping[str, Any], manager: mngr.Manager) -> tuple[Knobs, str]:
-    """The knobs of a new run, and in words where its numbers of slots and hosts come from."""
-    return with_numbers(changed_knobs(Knobs(), said), manager)
+def new_options(said: Mapping[str, Any], manager: mngr.Manager) -> tuple[RunOptions, str]:
+    """The options of a new run, and in words where its numbers of slots and hosts come from."""
+    return with_numbers(changed_options(RunOptions(), said), manager)
 
 
-def changed_knobs(knobs: Knobs, said: Mapping[str, Any]) -> Knobs:
-    """The knobs with everything that was said put in; a wrong value is a usage error that names it."""
-    fields: dict[str, Any] = {key: said[key] for key in _KNOB_KEYS if key in said}
+def changed_options(options: RunOptions, said: Mapping[str, Any]) -> RunOptions:
+    """The options with everything that was said put in; a wrong value is a usage error that names it."""
+    fields: dict[str, Any] = {key: said[key] for key in _OPTION_KEYS if key in said}
     fields |= {f"{key}_s": mngr.parse_duration(str(said[key])) for key in _TIMES if key in said}
     fields |= {key: _list(fields[key]) for key in _LISTS if key in fields}
     if "labels" in fields:
@@ -164,15 +164,15 @@ def changed_knobs(knobs: Knobs, said: Mapping[str, Any]) -> Knobs:
         if key in said:
             fields[names] = tuple(_pairs(said[key]))
     try:
-        return msgspec.convert({**msgspec.to_builtins(knobs), **fields}, Knobs)
+        return msgspec.convert({**msgspec.to_builtins(options), **fields}, RunOptions)
     except msgspec.ValidationError as error:
         raise mngr.UsageError(f"tmr cannot take this: {error}", hint="see: mngr tmr run --help") from None
 
 
-def secrets_of(said: Mapping[str, Any], knobs: Knobs) -> Secrets:
+def secrets_of(said: Mapping[str, Any], options: RunOptions) -> Secrets:
     return Secrets(
-        environment(said, "env", knobs.env_names),
-        environment(said, "integrator_env", knobs.integrator_env_names),
+        environment(said, "env", options.env_names),
+        environment(said, "integrator_env", options.integrator_env_names),
     )
 
 

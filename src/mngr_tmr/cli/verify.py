@@ -32,7 +32,7 @@ def command(
     """
     place = find_place(context, out)
     records = Records(place.run(run))
-    env = environment(settings(place.manager, {}), "env", records.state.knobs.env_names)
+    env = environment(settings(place.manager, {}), "env", records.state.options.env_names)
     folder = records.folder.hiding(env)
     all_passed = True
     for record in chosen(records.tasks(), tests):

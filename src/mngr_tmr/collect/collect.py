@@ -46,7 +46,7 @@ def collect(
     command = (*run.pytest, *flags)
     with ExitStack() as stack:
         copies = copies or stack.enter_context(Copies(run, env, manager))
-        ran = copies.at(run.base).pytest(flags, Ask(), run.knobs.verify_deadline_s)
+        ran = copies.at(run.base).pytest(flags, Ask(), run.options.verify_deadline_s)
     _refuse(ran, command)
     chosen = [test for test in ran.facts.tests if not test.deselected]
     deselected = tuple(test.node_id for test in ran.facts.tests if test.deselected)

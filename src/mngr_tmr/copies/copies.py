@@ -5,16 +5,16 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 
 import mngr
+from mngr_tmr.copies.capacity_wait import Tell, wait_for_capacity
 from mngr_tmr.copies.copy import Copy, open_copy
-from mngr_tmr.copies.patience import Tell, wait_for_capacity
-from mngr_tmr.model.run import Knobs, RunSpec
+from mngr_tmr.model.run import RunOptions, RunSpec
 
 _MOST = 4
 
 
-def most_copies(knobs: Knobs) -> int:
+def most_copies(options: RunOptions) -> int:
     """How many copies are open at the same time: where hosts are bounded, one less than those, for an agent beside."""
-    return max(1, min(_MOST, knobs.max_hosts - 1)) if knobs.max_hosts else _MOST
+    return max(1, min(_MOST, options.max_hosts - 1)) if options.max_hosts else _MOST
 
 
 class Copies:
@@ -38,7 +38,7 @@ class Copies:
         """The copy of this commit."""
         with self._lock:
             known = self._open.pop(commit, None)
-            while known is None and len(self._open) >= most_copies(self._run.knobs):
+            while known is None and len(self._open) >= most_copies(self._run.options):
                 self._close(next(iter(self._open)))
             self._open[commit] = known or self._make(commit)
             return self._open[commit][0]

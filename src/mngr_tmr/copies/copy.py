@@ -125,19 +125,19 @@ def remove_garbage_of_copies(run: RunSpec, manager: mngr.Manager | None = None) 
 
 
 def _make(run: RunSpec, commit: str, env: Mapping[str, str], manager: mngr.Manager | None) -> mngr.Agent:
-    knobs, own = run.knobs, f"{commit[:10]}-{os.urandom(3).hex()}"
+    options, own = run.options, f"{commit[:10]}-{os.urandom(3).hex()}"
     try:
         return mngr.create(
             agent_name("tmr", run.id, "copy", own),
             type="command",
             args=("cat",),
             source=run.repo,
-            transfer=knobs.transfer,
+            transfer=options.transfer,
             branch=f"{commit}:tmr/{run.id}/copy-{own}",
-            setup=helper_setup(knobs.setup, helper_config(run)),
+            setup=helper_setup(options.setup, helper_config(run)),
             env=dict(env),
-            **host_words(knobs, manager),
-            labels={**knobs.labels, **mngr.owner_labels(), RUN_LABEL: run.id, COMMIT_LABEL: commit[:12]},
+            **host_words(options, manager),
+            labels={**options.labels, **mngr.owner_labels(), RUN_LABEL: run.id, COMMIT_LABEL: commit[:12]},
             manager=manager,
         ).agent
     except mngr.AgentDiedError as error:

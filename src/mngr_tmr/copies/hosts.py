@@ -3,7 +3,7 @@
 from typing import TypedDict
 
 import mngr
-from mngr_tmr.model.run import Knobs, RunSpec
+from mngr_tmr.model.run import RunOptions, RunSpec
 
 
 class HostWords(TypedDict, total=False):
@@ -14,17 +14,17 @@ class HostWords(TypedDict, total=False):
     lease: str
 
 
-def host_words(knobs: Knobs, manager: mngr.Manager | None) -> HostWords:
+def host_words(options: RunOptions, manager: mngr.Manager | None) -> HostWords:
     """The provider, the snapshot to start from, and a lease where it can be given: should we vanish, hosts end."""
-    words = HostWords(provider=knobs.provider, snapshot=knobs.snapshot)
-    if knobs.lease and "lease" in (manager or mngr.Manager()).provider(knobs.provider or "local").options:
-        words["lease"] = knobs.lease
+    words = HostWords(provider=options.provider, snapshot=options.snapshot)
+    if options.lease and "lease" in (manager or mngr.Manager()).provider(options.provider or "local").options:
+        words["lease"] = options.lease
     return words
 
 
 def destroy_unfinished(run: RunSpec, manager: mngr.Manager) -> None:
     """Destroys the hosts that a killed life of the run was still making: with no agent on them, no list names them."""
-    if run.knobs.provider in ("", "local"):
+    if run.options.provider in ("", "local"):
         return
     garbage = mngr.find_garbage(manager=manager)
     left = [item for item in garbage if item.kind == "host" and item.what.startswith(f"tmr-{run.id}-")]

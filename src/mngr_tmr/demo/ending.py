@@ -6,7 +6,7 @@ import shutil
 import sys
 from collections.abc import Iterable
 
-from mngr_tmr.demo.stage import Stage
+from mngr_tmr.demo.setup import Stage
 from mngr_tmr.report.lines import branch_log, printable
 from mngr_tmr.report.report import Reported
 from mngr_tmr.report.sections import NAMES, SECTIONS

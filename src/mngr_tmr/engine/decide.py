@@ -10,13 +10,13 @@ from itertools import islice
 import msgspec
 
 from mngr_tmr.engine.hosts import MOST_TRIES
-from mngr_tmr.engine.sight import Sight
+from mngr_tmr.engine.observation import Observation
 from mngr_tmr.engine.state import LAUNCHING_STOPPED, RunState, deadline_s
 from mngr_tmr.engine.task_state import Phase, TaskState
 from mngr_tmr.model.entry import Entry, Step, StopAsked
 
-# On a machine so busy that looks are far apart, an agent may work in between and show nothing new in two of them.
-_UNCHANGED_LOOKS = 3
+# On a machine so busy that polls are far apart, an agent may work in between and show nothing new in two of them.
+_UNCHANGED_POLLS = 3
 _QUIET = ("waiting", "unknown")
 # Making a copy mostly takes longer than a test, so that some share one even where each could have its own.
 _TOGETHER, _MOST_TOGETHER = 4, 8
@@ -41,7 +41,7 @@ def decide(run: RunState, now: float) -> list[Entry]:
 def _overdue(run: RunState, now: float) -> Iterator[Entry]:
     """Steps that never answered: each becomes a failure of its own, and nothing else waits for it."""
     for (step, slug), intention in run.in_flight.items():
-        limit_s = deadline_s(run.knobs, step) * (1 + len(intention.data.get("also", ())))
+        limit_s = deadline_s(run.options, step) * (1 + len(intention.data.get("also", ())))
         if run.counted_s(intention.at, now) >= limit_s:
             message = f"no answer within {limit_s:g} s"
             yield Entry(now, step, "failed", slug, intention.attempt, message, {"overdue": True})
@@ -61,7 +61,7 @@ def _without_hosts(run: RunState, now: float) -> Iterator[Entry]:
     is_stuck = run.free_hosts(now) == 0 and all(one.tries >= MOST_TRIES for one in held)
     if not is_stuck or run.live or run.in_flight or run.hosts.late:
         return
-    reason = f"{len(held)} hosts could not be ended, and more than {run.knobs.max_hosts} are not allowed"
+    reason = f"{len(held)} hosts could not be ended, and more than {run.options.max_hosts} are not allowed"
     if run.may_launch and run.queue:
         yield Entry(now, "run", "noted", message=LAUNCHING_STOPPED, data={"reason": reason})
     for slug in run.to_verify:
@@ -80,7 +80,7 @@ def _stops(run: RunState, now: float) -> Iterator[Entry]:
     for slug in run.strays:
         if ("stop", slug) not in run.in_flight:
             yield _stop(run, slug, run.tasks[slug].attempt, now)
-    for one in run.hosts.held.values() if run.knobs.max_hosts else ():
+    for one in run.hosts.held.values() if run.options.max_hosts else ():
         is_due = 0 < one.tries < MOST_TRIES and now >= one.again_at
         if is_due and one.task not in run.strays and ("stop", one.task) not in run.in_flight:
             yield _stop(run, one.task, one.attempt, now)
@@ -89,7 +89,7 @@ def _stops(run: RunState, now: float) -> Iterator[Entry]:
 def _stop(run: RunState, slug: str, attempt: int, now: float) -> Entry:
     """Stops an agent. A host that was made for it ends with it, unless its work is there alone: then it is stopped."""
     data = {}
-    if run.knobs.max_hosts:
+    if run.options.max_hosts:
         asked = StopAsked("end" if (slug, attempt) in run.hosts.pulled else "stop")
         data = msgspec.to_builtins(asked)
     return Entry(now, "stop", "intended", slug, attempt, data=data)
@@ -99,7 +99,7 @@ def _launches(run: RunState, now: float) -> Iterator[Entry]:
     if not run.may_launch:
         return
     launching = sum(run.tasks[slug].phase == Phase.LAUNCHING for slug in run.live)
-    free = min(run.knobs.slots - run.used_slots, run.knobs.launchers - launching)
+    free = min(run.options.slots - run.used_slots, run.options.launchers - launching)
     for slug in islice(run.queue, max(free, 0)):
         yield Entry(now, "launch", "intended", slug, run.tasks[slug].attempt)
 
@@ -116,82 +116,86 @@ def _live_steps(run: RunState, now: float) -> Iterator[Entry]:
 def _working(run: RunState, state: TaskState, now: float) -> Entry | None:
     if run.is_aborting:
         return _entry(state, "watch", now, "interrupted", interrupted=True)
-    sight = run.sights.get(state.agent)
-    if sight is not None and sight.result_since is not None:
+    observation = run.observations.get(state.agent)
+    if observation is not None and observation.result_since is not None:
         # Whatever the time: a result that is there is taken.
-        finished = _finished(run, sight, sight.result_since, now)
+        finished = _finished(run, observation, observation.result_since, now)
         return Entry(now, "watch", "done", state.slug, state.attempt, finished) if finished else None
-    if run.counted_s(state.launched_at, now) >= run.knobs.timeout_s:
-        return _entry(state, "watch", now, f"timed out after {run.knobs.timeout_s:g} s")
-    if sight is None:
+    if run.counted_s(state.launched_at, now) >= run.options.timeout_s:
+        return _entry(state, "watch", now, f"timed out after {run.options.timeout_s:g} s")
+    if observation is None:
         return None
-    if sight.seen.error_kind and sight.seen.mood in ("waiting", "ended"):
-        return _entry(state, "watch", now, sight.seen.error, error=sight.seen.error_kind)
-    if _asks_anew(sight, state):
-        seen = sight.seen
-        return Entry(now, "watch", "noted", state.slug, state.attempt, seen.question, {"asks": seen.asks})
-    if wrong := _gone_wrong(run, sight, state, now):
+    if observation.status.error_kind and observation.status.activity in ("waiting", "ended"):
+        return _entry(state, "watch", now, observation.status.error, error=observation.status.error_kind)
+    if _asks_anew(observation, state):
+        status = observation.status
+        return Entry(now, "watch", "noted", state.slug, state.attempt, status.question, {"asks": status.asks})
+    if wrong := _gone_wrong(run, observation, state, now):
         return _entry(state, "watch", now, wrong)
-    if _is_silent(run, sight, now) != bool(state.silent_since):
-        data = {"silent_since": 0.0 if state.silent_since else sight.active_at}
+    if _is_silent(run, observation, now) != bool(state.silent_since):
+        data = {"silent_since": 0.0 if state.silent_since else observation.changed_at}
         return Entry(now, "watch", "noted", state.slug, state.attempt, data=data)
-    if _wants_nudge(run, sight, state, now):
+    if _wants_nudge(run, observation, state, now):
         return Entry(now, "nudge", "intended", state.slug, state.attempt)
     return None
 
 
-def _asks_anew(sight: Sight, state: TaskState) -> bool:
+def _asks_anew(observation: Observation, state: TaskState) -> bool:
     """Whether it began or ceased to wait for a person, or asks something else: a clock that counts does not."""
-    seen = sight.seen
-    if seen.asks != state.asks:
+    status = observation.status
+    if status.asks != state.asks:
         return True
-    return bool(seen.asks and seen.question) and _no_digits(seen.question) != _no_digits(state.question)
+    return bool(status.asks and status.question) and _no_digits(status.question) != _no_digits(state.question)
 
 
-def _is_silent(run: RunState, sight: Sight, now: float) -> bool:
+def _is_silent(run: RunState, observation: Observation, now: float) -> bool:
     """Whether a busy agent has shown nothing new for half of the time after which it is given up."""
-    is_busy = sight.seen.mood == "working" and sight.missing_since is None
-    return is_busy and run.counted_s(sight.active_at, now) >= run.knobs.silence_s / 2
+    is_busy = observation.status.activity == "working" and observation.missing_since is None
+    return is_busy and run.counted_s(observation.changed_at, now) >= run.options.silence_s / 2
 
 
 def _no_digits(text: str) -> str:
     return "".join(char for char in text if not char.isdigit())
 
 
-def _finished(run: RunState, sight: Sight, result_since: float, now: float) -> str:
+def _finished(run: RunState, observation: Observation, result_since: float, now: float) -> str:
     """Why the work counts as done: a result, and the agent at rest or given its grace."""
-    if sight.seen.mood in ("ended", "waiting") and sight.missing_since is None:
+    if observation.status.activity in ("ended", "waiting") and observation.missing_since is None:
         return "result"
-    return "result, still busy" if run.counted_s(result_since, now) >= run.knobs.grace_s else ""
+    return "result, still busy" if run.counted_s(result_since, now) >= run.options.grace_s else ""
 
 
-def _gone_wrong(run: RunState, sight: Sight, state: TaskState, now: float) -> str:
+def _gone_wrong(run: RunState, observation: Observation, state: TaskState, now: float) -> str:
     """Why no result is to be expected any more."""
-    seen, grace_s, silence_s = sight.seen, run.knobs.grace_s, run.knobs.silence_s
-    if sight.missing_since is not None:
-        return "the agent disappeared" if run.counted_s(sight.missing_since, now) >= grace_s else ""
-    if seen.mood == "ended" and run.counted_s(sight.mood_since, now) >= grace_s:
-        return f"the agent ended without a result: {seen.how}"
-    if seen.mood == "unknown" and state.nudge_failed:
-        return f"the agent is lost: {seen.how}"
-    if seen.mood in _QUIET and state.nudged_at is not None:
-        quiet_since = max(sight.mood_since, state.nudged_at)
+    status, grace_s, silence_s = observation.status, run.options.grace_s, run.options.silence_s
+    if observation.missing_since is not None:
+        return "the agent disappeared" if run.counted_s(observation.missing_since, now) >= grace_s else ""
+    if status.activity == "ended" and run.counted_s(observation.activity_since, now) >= grace_s:
+        return f"the agent ended without a result: {status.how}"
+    if status.activity == "unknown" and state.nudge_failed:
+        return f"the agent is lost: {status.how}"
+    if status.activity in _QUIET and state.nudged_at is not None:
+        quiet_since = max(observation.activity_since, state.nudged_at)
         return (
-            f"idle without a result, also after a nudge: {seen.how}" if _idle(run, quiet_since, now) else ""
+            f"idle without a result, also after a nudge: {status.how}" if _idle(run, quiet_since, now) else ""
         )
-    is_still = sight.unchanged_looks >= _UNCHANGED_LOOKS
-    if seen.mood == "working" and is_still and run.counted_s(sight.active_at, now) >= silence_s:
+    is_still = observation.unchanged_polls >= _UNCHANGED_POLLS
+    if status.activity == "working" and is_still and run.counted_s(observation.changed_at, now) >= silence_s:
         return f"no sign of life for {silence_s:g} s"
     return ""
 
 
-def _wants_nudge(run: RunState, sight: Sight, state: TaskState, now: float) -> bool:
-    is_idle = sight.seen.mood in _QUIET and sight.missing_since is None and not run.refused_until(now)
-    return is_idle and state.nudged_at is None and _idle(run, sight.mood_since, now)
+def _wants_nudge(run: RunState, observation: Observation, state: TaskState, now: float) -> bool:
+    is_idle = (
+        observation.status.activity in _QUIET
+        and observation.missing_since is None
+        and not run.refused_until(now)
+    )
+    return is_idle and state.nudged_at is None and _idle(run, observation.activity_since, now)
 
 
 def _idle(run: RunState, since: float, now: float) -> bool:
-    return run.counted_s(since, now) >= run.knobs.idle_s
+    return run.counted_s(since, now) >= run.options.idle_s
 
 
 def _ending(run: RunState, state: TaskState, now: float) -> Entry | None:
@@ -203,7 +207,7 @@ def _ending(run: RunState, state: TaskState, now: float) -> Entry | None:
 
 
 def _stopping(run: RunState, state: TaskState, now: float) -> Entry | None:
-    if run.knobs.keep:
+    if run.options.keep:
         return Entry(now, "stop", "done", state.slug, state.attempt, "kept, as asked")
     if ("stop", state.slug) not in run.in_flight and not run.refused_until(now):
         return _stop(run, state.slug, state.attempt, now)
@@ -226,8 +230,8 @@ def _verify_steps(run: RunState, now: float) -> Iterator[Entry]:
 def _verifiers(run: RunState) -> int:
     """The run's verifiers, and one more for each slot that no agent has or is about to get."""
     coming = len(run.queue) if run.may_launch else 0
-    idle = max(run.knobs.slots - run.used_slots - coming, 0)
-    return max(run.knobs.verifiers, min(run.knobs.verifiers + idle, run.knobs.slots))
+    idle = max(run.options.slots - run.used_slots - coming, 0)
+    return max(run.options.verifiers, min(run.options.verifiers + idle, run.options.slots))
 
 
 def _with_equal_trees(waiting: list[TaskState], most: int) -> list[list[TaskState]]:

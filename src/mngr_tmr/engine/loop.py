@@ -1,11 +1,11 @@
-"""The loop of a run: decide, write it down, act; hear what happened, write it down."""
+"""The loop of a run: decide, write it down, act; handle what happened, write it down."""
 
 from collections.abc import Callable, Iterable
 
 from mngr_tmr.engine.decide import decide
-from mngr_tmr.engine.hands import Hands
+from mngr_tmr.engine.executor import Executor
 from mngr_tmr.engine.journal import JournalError, storable
-from mngr_tmr.engine.sight import Look
+from mngr_tmr.engine.observation import Poll
 from mngr_tmr.engine.state import RunState
 from mngr_tmr.model.entry import Entry
 
@@ -21,10 +21,12 @@ Observe = Callable[[RunState, tuple[Entry, ...]], None]
 class Loop:
     """Runs a run to its end, or as far as an interrupt lets it."""
 
-    def __init__(self, run: RunState, append: Append, hands: Hands, observe: Observe | None = None) -> None:
-        self.run, self._append, self._hands = run, append, hands
+    def __init__(
+        self, run: RunState, append: Append, executor: Executor, observe: Observe | None = None
+    ) -> None:
+        self.run, self._append, self._executor = run, append, executor
         self._observe = observe or _ignore
-        self._backlog: list[Entry | Look] = []
+        self._backlog: list[Entry | Poll] = []
         self._decided_at: float | None = None
         self._problem = ""
 
@@ -34,42 +36,42 @@ class Loop:
         for intention in list(self.run.in_flight.values()):
             if intention.step == "nudge":
                 done = Entry(
-                    self._hands.now(), "nudge", "done", intention.task, intention.attempt, "perhaps sent"
+                    self._executor.now(), "nudge", "done", intention.task, intention.attempt, "perhaps sent"
                 )
                 self.record((done,))
             else:
-                self._hands.begin(intention)
+                self._executor.begin(intention)
 
     def go(self) -> RunState:
         """Until everything has ended, or all that was left running when launching was forbidden."""
         while not self.run.is_over:
-            self.settle()
+            self.run_due()
             if not self.run.is_over:
-                news, self._backlog = self._backlog or self._hands.news(_TICK_S), []
-                self.hear(news)
+                results, self._backlog = self._backlog or self._executor.results(_TICK_S), []
+                self.handle(results)
         return self.run
 
-    def settle(self) -> None:
+    def run_due(self) -> None:
         """Decides and acts until nothing more is due."""
         while entries := tuple(decide(self.run, self._now())):
             self.record(entries)
             for entry in entries:
                 if entry.kind == "intended":
-                    self._hands.begin(entry)
+                    self._executor.begin(entry)
 
     def _now(self) -> float:
         """The time to decide by. Time that passed without us is written down as a pause and counts for no agent."""
-        now, before = self._hands.now(), self._decided_at
+        now, before = self._executor.now(), self._decided_at
         self._decided_at = now
         if before is not None and now - before >= _PAUSE_S:
             self.record((Entry(now, "run", "noted", message="paused", data={"since": before}),))
         return now
 
-    def hear(self, news: Iterable[Entry | Look]) -> None:
+    def handle(self, results: Iterable[Entry | Poll]) -> None:
         entries = []
-        for item in news:
-            if isinstance(item, Look):
-                self.run.see(item)
+        for item in results:
+            if isinstance(item, Poll):
+                self.run.apply_poll(item)
             else:
                 entries.append(item)
         if entries:
@@ -78,14 +80,14 @@ class Loop:
     def note(self, *messages: str) -> None:
         """Writes down what concerns the whole run and changes nothing in it."""
         if messages:
-            self.record(tuple(Entry(self._hands.now(), "run", "noted", message=text) for text in messages))
+            self.record(tuple(Entry(self._executor.now(), "run", "noted", message=text) for text in messages))
 
     def record(self, entries: tuple[Entry, ...]) -> None:
         """Onto the disk first, then into the state. A full disk is waited for: nothing is done unwritten."""
         entries = tuple(map(storable, entries))
-        deadline = self._hands.now() + _NO_SPACE_S
-        while not self._is_written(entries, is_last_try=self._hands.now() >= deadline):
-            self._backlog += self._hands.news(_TICK_S)
+        deadline = self._executor.now() + _NO_SPACE_S
+        while not self._is_written(entries, is_last_try=self._executor.now() >= deadline):
+            self._backlog += self._executor.results(_TICK_S)
         for entry in entries:
             self.run.apply(entry)
         self._show(entries)
@@ -108,7 +110,7 @@ class Loop:
         except JournalError as error:
             if is_last_try:
                 raise
-            note = Entry(self._hands.now(), "run", "noted", message=f"{error}; waiting for it")
+            note = Entry(self._executor.now(), "run", "noted", message=f"{error}; waiting for it")
             self._show((note,))
             return False
         return True

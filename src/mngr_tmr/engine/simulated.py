@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from mngr_tmr.engine.clock import RunClock
-from mngr_tmr.engine.sight import Look, Mood, Seen
+from mngr_tmr.engine.observation import Activity, AgentStatus, Poll
 from mngr_tmr.model.entry import Entry, Later
 from mngr_tmr.model.task import agent_of
 
@@ -46,19 +46,25 @@ class SimAgent(Struct):
     is_stopped: bool = False
     nudged_at: float | None = None
 
-    def seen(self, now: float) -> Seen | None:
+    def status(self, now: float) -> AgentStatus | None:
         if self.fault == "vanishes" and now >= self.started + self.work_s / 2:
             return None
-        mood, has_result = self._mood(now)
-        activity = "still" if self.fault == "hangs" else str(now)
-        mood = "ended" if self.is_stopped else mood
-        if self.fault == "model_refuses" and mood != "working":
-            return Seen(
-                self.name, mood, False, "simulated", activity, error="no credit", error_kind="billing"
+        activity, has_result = self._activity(now)
+        progress_mark = "still" if self.fault == "hangs" else str(now)
+        activity = "ended" if self.is_stopped else activity
+        if self.fault == "model_refuses" and activity != "working":
+            return AgentStatus(
+                self.name,
+                activity,
+                False,
+                "simulated",
+                progress_mark,
+                error="no credit",
+                error_kind="billing",
             )
-        return Seen(self.name, mood, has_result, "simulated", activity)
+        return AgentStatus(self.name, activity, has_result, "simulated", progress_mark)
 
-    def _mood(self, now: float) -> tuple[Mood, bool]:
+    def _activity(self, now: float) -> tuple[Activity, bool]:
         if now < self.started + self.work_s or self.fault == "hangs":
             return "working", False
         if self.fault == "crashes":
@@ -149,19 +155,19 @@ class SimWorld:
                 self.close_host(name)
 
     def alive(self) -> list[SimAgent]:
-        return [agent for agent in self.agents.values() if not agent.is_stopped and agent.seen(self.now)]
+        return [agent for agent in self.agents.values() if not agent.is_stopped and agent.status(self.now)]
 
-    def look(self, at: float, silent: Callable[[str], bool] = lambda _agent: False) -> Look:
-        """What a look shows; an agent whose host is silent is not in it."""
-        seen = {agent.name: sight for agent in self.alive() if (sight := agent.seen(self.now))}
-        answered = {name: sight for name, sight in seen.items() if not silent(name)}
-        return Look(at, answered, is_whole=len(answered) == len(seen))
+    def poll(self, at: float, silent: Callable[[str], bool] = lambda _agent: False) -> Poll:
+        """What a poll shows; an agent whose host is silent is not in it."""
+        statuses = {agent.name: status for agent in self.alive() if (status := agent.status(self.now))}
+        answered = {name: status for name, status in statuses.items() if not silent(name)}
+        return Poll(at, answered, is_whole=len(answered) == len(statuses))
 
 
-class SimHands:
+class SimExecutor:
     """One orchestrator's hold on the simulated world; a new one is made after each death.
 
-    `floor` is the journal's last time. In the first `silent_looks` looks half of the hosts do not answer. With
+    `floor` is the journal's last time. In the first `silent_polls` polls half of the hosts do not answer. With
     `freezes` given, the process stands still now and then for so many seconds, as on a laptop that sleeps.
     """
 
@@ -172,16 +178,16 @@ class SimHands:
         poll_s: float = 1.0,
         chance: random.Random | None = None,
         floor: float = 0.0,
-        silent_looks: int = 0,
+        silent_polls: int = 0,
         freezes: tuple[float, ...] = (),
     ) -> None:
         self._world, self._poll_s = world, poll_s
         self._chance = chance or random.Random(f"{world.seed} hands")
         self._clock = RunClock(floor, wall=lambda: world.now + world.clock_error_s, elapsed=lambda: world.now)
-        self._silent_looks, self._freezes = silent_looks, list(freezes)
-        self._due: list[tuple[float, int, Callable[[], Entry | Look | None]]] = []
+        self._silent_polls, self._freezes = silent_polls, list(freezes)
+        self._due: list[tuple[float, int, Callable[[], Entry | Poll | None]]] = []
         self._count = 0
-        self._at(world.now, self._look)
+        self._at(world.now, self._poll)
 
     def now(self) -> float:
         return self._clock.now()
@@ -216,7 +222,7 @@ class SimHands:
     def _hangs(self, step: str, task: str, attempt: int) -> bool:
         return self._world.fault(task, attempt) == f"{step}_hangs"
 
-    def news(self, timeout_s: float) -> Sequence[Entry | Look]:
+    def results(self, timeout_s: float) -> Sequence[Entry | Poll]:
         """What is next, and all else of the same moment; virtual time jumps there."""
         world, limit = self._world, self._world.now + timeout_s
         if not self._due or self._due[0][0] > limit:
@@ -224,29 +230,29 @@ class SimHands:
             self._freeze()
             return ()
         world.now = max(self._due[0][0], world.now)
-        news = []
+        results = []
         while self._due and self._due[0][0] <= world.now:
             item = heapq.heappop(self._due)[2]()
             if item is not None:
-                news.append(item)
+                results.append(item)
         self._freeze()
-        return news
+        return results
 
     def _freeze(self) -> None:
         """Perhaps time passes without us; what was heard before it is told after it."""
         if self._freezes and self._chance.random() < _FREEZE_SHARE:
             self._world.now += self._freezes.pop()
 
-    def _at(self, when: float, what: Callable[[], Entry | Look | None]) -> None:
+    def _at(self, when: float, what: Callable[[], Entry | Poll | None]) -> None:
         self._count += 1
         heapq.heappush(self._due, (when, self._count, what))
 
-    def _look(self) -> Look:
-        self._at(self._world.now + self._poll_s, self._look)
-        self._silent_looks -= 1
-        if self._silent_looks < 0:
-            return self._world.look(self.now())
-        return self._world.look(
+    def _poll(self) -> Poll:
+        self._at(self._world.now + self._poll_s, self._poll)
+        self._silent_polls -= 1
+        if self._silent_polls < 0:
+            return self._world.poll(self.now())
+        return self._world.poll(
             self.now(), lambda agent: random.Random(f"{self._world.seed} {agent}").random() < 0.5
         )
 
@@ -296,8 +302,8 @@ class SimHands:
 
     def _pull(self, task: str, attempt: int) -> dict[str, bool | str]:
         agent = self._world.agents[agent_of(self._world.run, task, attempt)]
-        sight = agent.seen(self._world.now)
-        has_result = sight is not None and sight.has_result
+        status = agent.status(self._world.now)
+        has_result = status is not None and status.has_result
         self._world.brought.add((task, attempt))
         if has_result:
             self._world.pulled[task, attempt] = self._world.pulled.get((task, attempt), 0) + 1

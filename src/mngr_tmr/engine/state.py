@@ -8,10 +8,10 @@ from msgspec.structs import replace
 from mngr_tmr.engine.capacity import CapacityState
 from mngr_tmr.engine.hosts import MAKES_HOST, Held, HostsState
 from mngr_tmr.engine.integration import IntegrationState
-from mngr_tmr.engine.sight import Look, Sight, follow
+from mngr_tmr.engine.observation import Observation, Poll, follow
 from mngr_tmr.engine.task_state import HOLDS_SLOT, Phase, TaskState, task_after
 from mngr_tmr.model.entry import Entry, Step
-from mngr_tmr.model.run import Knobs, RunSpec
+from mngr_tmr.model.run import RunOptions, RunSpec
 from mngr_tmr.model.task import agent_of
 
 LAUNCHING_STOPPED = "launching stopped"
@@ -20,7 +20,7 @@ _SAME_ERRORS = 3
 
 
 class Pause(Struct, frozen=True):
-    """Time in which nobody watched the agents: from `since` until the first complete look after `noticed_at`."""
+    """Time in which nobody watched the agents: from `since` until the first complete poll after `noticed_at`."""
 
     since: float
     noticed_at: float
@@ -35,7 +35,7 @@ class FinalError(Struct, frozen=True):
 
 
 class RunState:
-    """Everything that `decide` looks at. Changed only by `apply` and `see`.
+    """Everything that `decide` looks at. Changed only by `apply` and `apply_poll`.
 
     `addresses` says by the names that we gave agents which they are, `ID@HOST.PROVIDER` (of older runs the id alone):
     names and labels are the host's word, and so is an id on any other host.
@@ -43,7 +43,7 @@ class RunState:
 
     def __init__(self, spec: RunSpec) -> None:
         self.spec = spec
-        self.knobs: Knobs = spec.knobs
+        self.options: RunOptions = spec.options
         self.tasks = {
             task.slug: TaskState(task.slug, agent_of(spec.id, task.slug), since=spec.created_at)
             for task in spec.tasks
@@ -54,7 +54,7 @@ class RunState:
         self.live: dict[str, None] = {}
         self.to_verify: dict[str, None] = {}
         self.strays: dict[str, None] = {}
-        self.sights: dict[str, Sight] = {}
+        self.observations: dict[str, Observation] = {}
         self.in_flight: dict[tuple[Step, str], Entry] = {}
         self.hosts, self.capacity = HostsState(), CapacityState()
         self.base: str = "unknown"
@@ -70,12 +70,12 @@ class RunState:
     def counted_s(self, since: float, now: float) -> float:
         """How much time has passed since then, without pauses: deadlines are compared with this.
 
-        A pause in which no complete look comes ends after the time that an agent may take: a host that is gone for
+        A pause in which no complete poll comes ends after the time that an agent may take: a host that is gone for
         good does not keep a run from ending.
         """
         away_s = 0.0
         for pause in self._pauses:
-            latest = pause.noticed_at + self.knobs.timeout_s
+            latest = pause.noticed_at + self.options.timeout_s
             ended_at = min(now, latest) if pause.ended_at is None else pause.ended_at
             away_s += max(0.0, ended_at - max(since, pause.since))
         return now - since - away_s
@@ -91,14 +91,14 @@ class RunState:
 
     def free_hosts(self, now: float) -> int | None:
         """How many more hosts may be made now; None where nothing bounds them."""
-        if not self.knobs.max_hosts:
+        if not self.options.max_hosts:
             return None
         late = sum(self._may_come(one, now) for one in self.hosts.late)
-        return max(self.knobs.max_hosts - len(self.hosts.held) - late, 0)
+        return max(self.options.max_hosts - len(self.hosts.held) - late, 0)
 
     def _may_come(self, one: Held, now: float) -> bool:
         """A host whose step never answered counts for as long as a step may take twice more, and then no longer."""
-        return self.counted_s(one.given_up_at, now) < 2 * deadline_s(self.knobs, one.maker)
+        return self.counted_s(one.given_up_at, now) < 2 * deadline_s(self.options, one.maker)
 
     def refused_until(self, now: float) -> float:
         """Until when the provider is left alone; 0 when it may be asked now."""
@@ -127,29 +127,31 @@ class RunState:
         waiting = self.live or self.to_verify or self.strays or self.in_flight
         return not waiting and not (self.queue and self.may_launch)
 
-    def see(self, look: Look) -> None:
-        """Takes in one look at the agents."""
-        self.last_at = max(self.last_at, look.at)
-        self._end_pause(look)
+    def apply_poll(self, poll: Poll) -> None:
+        """Takes in one poll of the agents."""
+        self.last_at = max(self.last_at, poll.at)
+        self._end_pause(poll)
         for slug in self.live:
             state = self.tasks[slug]
-            if state.phase != Phase.WORKING or look.at < state.launched_at:
+            if state.phase != Phase.WORKING or poll.at < state.launched_at:
                 continue
             agent = state.agent
-            sight = follow(self.sights.get(agent), look.seen.get(agent), look)
-            if sight is not None:
-                self.sights[agent] = sight
+            observation = follow(self.observations.get(agent), poll.agents.get(agent), poll)
+            if observation is not None:
+                self.observations[agent] = observation
 
-    def _end_pause(self, look: Look) -> None:
-        """Ends the pause if this look came after it and is complete: no host that an agent of ours is on is missing."""
+    def _end_pause(self, poll: Poll) -> None:
+        """Ends the pause if this poll came after it and is complete: no host that an agent of ours is on is missing."""
         if not self._pauses or self._pauses[-1].ended_at is not None:
             return
         *ended, pause = self._pauses
         agents = [self.tasks[slug] for slug in self.live if self.tasks[slug].phase != Phase.LAUNCHING]
-        shown = (look.seen.get(state.agent) for state in agents)
-        is_complete = look.is_whole or all(seen is not None and seen.mood != "unknown" for seen in shown)
-        if is_complete and look.at >= pause.noticed_at:
-            self._pauses = (*ended, replace(pause, ended_at=look.at))
+        shown = (poll.agents.get(state.agent) for state in agents)
+        is_complete = poll.is_whole or all(
+            status is not None and status.activity != "unknown" for status in shown
+        )
+        if is_complete and poll.at >= pause.noticed_at:
+            self._pauses = (*ended, replace(pause, ended_at=poll.at))
 
     def _begin_pause(self, since: float, noticed_at: float) -> None:
         """One that has not ended is prolonged, so that no time is left out twice."""
@@ -228,7 +230,7 @@ class RunState:
             self._pauses = (Pause(0.0, entry.at),)
             self.may_launch, self.is_aborting = True, False
             self.stopped_why, self.final_errors, self.capacity = "", {}, CapacityState()
-            self.knobs = convert({**to_builtins(self.knobs), **entry.data.get("knobs", {})}, Knobs)
+            self.options = convert({**to_builtins(self.options), **entry.data.get("knobs", {})}, RunOptions)
             self._requeue(again=entry.data.get("again", ()))
         elif entry.step == "run" and entry.message == LAUNCHING_STOPPED:
             self.may_launch, self.stopped_why = False, str(entry.data.get("reason", ""))
@@ -262,17 +264,17 @@ class RunState:
         else:
             self.strays.pop(slug, None)
         if before.agent != after.agent or phase not in HOLDS_SLOT:
-            self.sights.pop(before.agent, None)
+            self.observations.pop(before.agent, None)
 
 
-def deadline_s(knobs: Knobs, step: Step) -> float:
+def deadline_s(options: RunOptions, step: Step) -> float:
     """Within how many seconds a step answers."""
     return {
-        "launch": knobs.launch_deadline_s,
-        "pull": knobs.pull_deadline_s,
-        "verify": knobs.verify_deadline_s,
-        "base": knobs.verify_deadline_s,
-    }.get(step, knobs.stop_deadline_s)
+        "launch": options.launch_deadline_s,
+        "pull": options.pull_deadline_s,
+        "verify": options.verify_deadline_s,
+        "base": options.verify_deadline_s,
+    }.get(step, options.stop_deadline_s)
 
 
 def fold(spec: RunSpec, entries: Iterable[Entry]) -> RunState:

@@ -7,9 +7,9 @@ from contextlib import suppress
 from msgspec import Struct
 
 import mngr
+from mngr_tmr.copies.capacity_wait import wait_for_capacity
 from mngr_tmr.copies.copy import RUN_LABEL
 from mngr_tmr.copies.hosts import host_words
-from mngr_tmr.copies.patience import wait_for_capacity
 from mngr_tmr.git import Entry, Repository
 from mngr_tmr.integrate.push import TOKEN_NAMES
 from mngr_tmr.model.run import RunSpec
@@ -49,7 +49,7 @@ def work(repo: Repository, run: RunSpec, job: Job, trust: Trust, manager: mngr.M
     agent = wait_for_capacity(lambda: _create(run, job, source, trust.env, manager), lambda _: None)
     try:
         with suppress(mngr.TimedOutError):
-            for _ in mngr.wait(agent, timeout_s=run.knobs.timeout_s, manager=manager):
+            for _ in mngr.wait(agent, timeout_s=run.options.timeout_s, manager=manager):
                 pass
         commit = mngr.pull(agent, manager=manager).after
     finally:
@@ -61,24 +61,26 @@ def work(repo: Repository, run: RunSpec, job: Job, trust: Trust, manager: mngr.M
 def _create(
     run: RunSpec, job: Job, source: str, env: Mapping[str, str], manager: mngr.Manager | None
 ) -> mngr.Agent:
-    knobs, own = run.knobs, f"{job.name}-{os.urandom(3).hex()}"
-    passed = [key for key in knobs.integrator_env_names if knobs.push or key not in TOKEN_NAMES]
+    options, own = run.options, f"{job.name}-{os.urandom(3).hex()}"
+    passed = [key for key in options.integrator_env_names if options.push or key not in TOKEN_NAMES]
     name = agent_name("tmr", run.id, own)
     try:
         return mngr.create(
             name,
-            type=knobs.integrator_type or knobs.type,
-            args=knobs.integrator_args if knobs.integrator_type or knobs.integrator_args else knobs.args,
+            type=options.integrator_type or options.type,
+            args=options.integrator_args
+            if options.integrator_type or options.integrator_args
+            else options.args,
             source=run.repo,
-            transfer=knobs.transfer,
+            transfer=options.transfer,
             branch=f"{source}:tmr/{run.id}/{own}",
-            setup=f"git reset -q --hard {job.start}\n{knobs.setup}",
+            setup=f"git reset -q --hard {job.start}\n{options.setup}",
             message=job.prompt,
             env={key: env[key] for key in passed if key in env},
-            labels={**knobs.labels, **mngr.owner_labels(), RUN_LABEL: run.id, "tmr-integrator": job.name},
-            record=knobs.record,
+            labels={**options.labels, **mngr.owner_labels(), RUN_LABEL: run.id, "tmr-integrator": job.name},
+            record=options.record,
             manager=manager,
-            **host_words(knobs, manager),
+            **host_words(options, manager),
         ).agent
     except (mngr.AgentDiedError, mngr.BlockedError):
         with suppress(mngr.NotFoundError):

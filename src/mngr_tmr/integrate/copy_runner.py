@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 
 import mngr
+from mngr_tmr.copies.capacity_wait import Tell
 from mngr_tmr.copies.copies import Copies
 from mngr_tmr.copies.copy import Ask
-from mngr_tmr.copies.patience import Tell
 from mngr_tmr.integrate.runner import Collection, CommandRun, collection_of
 from mngr_tmr.model.run import RunSpec
 from mngr_tmr.model.verdict import TestRun
@@ -29,7 +29,7 @@ class CopyRunner:
 
     def collect(self, commit: str) -> Collection:
         flags = ("--collect-only", "-q", *self._run.pytest_args)
-        ran = self._copies.at(commit).pytest(flags, Ask(), self._run.knobs.verify_deadline_s)
+        ran = self._copies.at(commit).pytest(flags, Ask(), self._run.options.verify_deadline_s)
         return collection_of(ran.facts, ran.code, ran.output)
 
     def run_tests(self, commit: str, node_ids: Sequence[str]) -> tuple[TestRun, ...]:
@@ -39,7 +39,7 @@ class CopyRunner:
         return tuple(ran[node_id] for node_id in node_ids)
 
     def run_command(self, commit: str, command: str) -> CommandRun:
-        ran = self._copies.at(commit).command(command, self._run.knobs.verify_deadline_s)
+        ran = self._copies.at(commit).command(command, self._run.options.verify_deadline_s)
         return CommandRun(ran.code, ran.output[-_SHOWN:])
 
     def __enter__(self) -> "CopyRunner":

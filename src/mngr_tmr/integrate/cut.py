@@ -57,7 +57,7 @@ def _others(repo: Repository, run: RunSpec, record: TaskRecord, history: History
         return []
     paths = {file.path for file in files}
     commits = [step.id for step in history.steps if any(file.path in paths for file in step.files)]
-    kind = commit_kind(sorted(paths), run.knobs.implementation, run.tutorial)
+    kind = commit_kind(sorted(paths), run.options.implementation, run.tutorial)
     group = join_groups(record, commits)
     return [_unit(record, "others", kind, group, whole(repo, run.base, history, files))]
 

@@ -45,7 +45,7 @@ def kind_of(file: FileChange, run: RunSpec) -> ChangeKind:
     """The kind of a changed file; links and submodules reach beyond their path and count as implementation."""
     if file.is_special:
         return "implementation"
-    return path_kind(file.path, run.knobs.implementation, run.tutorial)
+    return path_kind(file.path, run.options.implementation, run.tutorial)
 
 
 def _parents(repo: Repository, base: str, tips: Iterable[str]) -> dict[str, list[str]]:

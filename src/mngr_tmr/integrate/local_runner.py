@@ -60,7 +60,7 @@ class LocalRunner:
         return CommandRun(done.code, done.text[-4000:])
 
     def _judge(self, commit: str, args: Sequence[str], asked: Ask) -> Ran:
-        limit = self._run.knobs.verify_deadline_s
+        limit = self._run.options.verify_deadline_s
         helper = os.path.join(self._folder, "judge.pyz")
         argv = (sys.executable, helper, "judge", "--timeout", f"{limit:g}", "--", *args)
         done = self._start(argv, self._copy(commit), msgspec.json.encode(asked))
@@ -74,7 +74,7 @@ class LocalRunner:
             "MNGR_AGENT_STATE_DIR": state,
             "PATH": os.pathsep.join((os.path.join(state, "bin"), os.environ.get("PATH", os.defpath))),
         }
-        limit = self._run.knobs.verify_deadline_s + 60
+        limit = self._run.options.verify_deadline_s + 60
         return mngr.run_program(argv, stdin=stdin, timeout_s=limit, env=env, cwd=place)
 
     def _copy(self, commit: str) -> str:
@@ -93,8 +93,8 @@ class LocalRunner:
         os.mkdir(os.path.join(folder, _STATE))
         write_files(self._repo, commit, place)
         run_git(place, "init", "-q", "--template=", timeout_s=60).check("git init failed")
-        if self._run.knobs.setup or self._run.knobs.own_venv:
+        if self._run.options.setup or self._run.options.own_venv:
             run_git(place, "add", "--all", timeout_s=60).check("git add failed")
-            text = helper_setup(self._run.knobs.setup, helper_config(self._run))
+            text = helper_setup(self._run.options.setup, helper_config(self._run))
             self._start(("sh", "-c", text), place).check("the setup failed")
         return place

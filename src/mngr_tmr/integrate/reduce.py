@@ -22,13 +22,13 @@ def reduce(
     trust: Trust | None = None,
     manager: mngr.Manager | None = None,
 ) -> Integration:
-    """Integrates as `knobs.integrator` says; what agents settled `before` needs no agent again.
+    """Integrates as `options.integrator` says; what agents settled `before` needs no agent again.
 
     `trust` holds the values of the variables that the integrator may see.
     """
     trust = trust or Trust()
-    if run.knobs.integrator == "agent":
+    if run.options.integrator == "agent":
         return integrate_by_agent(run, records, runner=runner, before=before, trust=trust, manager=manager)
-    ask = by_agent(run, trust, manager) if run.knobs.integrator == "auto" else None
+    ask = by_agent(run, trust, manager) if run.options.integrator == "auto" else None
     resolve = remembered(before.conflicts if before else (), ask)
     return integrate(run, records, runner=runner, resolve=resolve, trust=trust)

@@ -63,8 +63,8 @@ class Trials:
         self.flaky: dict[str, None] = {}
         expected = [task.node_id for task in run.tasks]
         self._checks = [collection_check(self._collect, expected)]
-        if run.knobs.lint:
-            self._checks.append(command_check(runner, LINT, run.knobs.lint))
+        if run.options.lint:
+            self._checks.append(command_check(runner, LINT, run.options.lint))
         if run.tutorial:
             self._checks.append(tutorial_check(repo, run))
 
@@ -86,7 +86,7 @@ class Trials:
         affected = self._affected(built, added)
         owners = {**self._owners, **{test.node_id: test.task for test in added}}
         yield from self._red_tests(AFFECTED, self._look_first(built, affected), affected, owners)
-        if self._run.knobs.suite:
+        if self._run.options.suite:
             yield from self._suite_command(built.tip)
         ran = self._run_all(built, affected)
         known = self._red_before.difference(affected)
@@ -109,20 +109,20 @@ class Trials:
 
     def gates(self, built: Built, measured: Sequence[MeasuredTest]) -> tuple[Gate, ...]:
         """Every gate with what was measured on this branch, which has been tried."""
-        knobs, added = self._run.knobs, self.added(built)
-        gates = [self._gate(check.name, knobs.lint if check.name == LINT else "") for check in self._checks]
+        options, added = self._run.options, self.added(built)
+        gates = [self._gate(check.name, options.lint if check.name == LINT else "") for check in self._checks]
         uncited = [self.excused[test.node_id] for test in added if test.node_id in self.excused]
         gates.append(Gate(ADDED, not uncited, one_line("; ".join(uncited), 2000)))
         affected = set(self._affected(built, added))
         gates.append(_gate_of_tests(AFFECTED, [test for test in measured if test.test in affected]))
-        if knobs.suite:
-            gates.append(self._gate(SUITE, knobs.suite))
+        if options.suite:
+            gates.append(self._gate(SUITE, options.suite))
         return (*gates, _gate_of_tests(self._whole_name, measured))
 
     @property
     def _whole_name(self) -> str:
         """All tests together are the suite, unless a command is."""
-        return ALL if self._run.knobs.suite else SUITE
+        return ALL if self._run.options.suite else SUITE
 
     def _gate(self, name: str, command: str) -> Gate:
         if name in self.excused:
@@ -154,7 +154,7 @@ class Trials:
     def _look_first(self, built: Built, affected: Sequence[str]) -> Ran:
         """The affected tests: alone where they are few, for all of them may take long, else with all the others."""
         commit = built.tip
-        is_few = 2 * len(affected) < len(self._everything(commit)) or bool(self._run.knobs.suite)
+        is_few = 2 * len(affected) < len(self._everything(commit)) or bool(self._run.options.suite)
         if commit in self._whole or not is_few:
             return self._run_all(built, affected)
         if commit not in self._first:
@@ -194,7 +194,7 @@ class Trials:
                 yield Red(gate, complaint(run), check, test=run.node_id)
 
     def _suite_command(self, commit: str) -> Iterator[Red]:
-        check = command_check(self._runner, SUITE, self._run.knobs.suite)
+        check = command_check(self._runner, SUITE, self._run.options.suite)
         green = self._green[commit]
         self.begin(f"gate {SUITE}")
         if SUITE in self.excused or SUITE in green or not check.problem(commit):
@@ -204,7 +204,7 @@ class Trials:
         if again:
             yield Red(SUITE, again, check)
         else:
-            self.flaky[self._run.knobs.suite] = None
+            self.flaky[self._run.options.suite] = None
 
 
 def _gate_of_tests(name: str, tests: Sequence[MeasuredTest]) -> Gate:

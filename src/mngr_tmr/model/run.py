@@ -10,7 +10,7 @@ from mngr_tmr.model.task import Task
 Integrator = Literal["auto", "mechanical", "agent"]
 
 
-class Knobs(Struct, frozen=True):
+class RunOptions(Struct, frozen=True):
     """What `resume` may change for what is left. No value of an environment variable is ever in here."""
 
     type: str = "claude"
@@ -64,12 +64,12 @@ class RunSpec(Struct, frozen=True):
     pytest: tuple[str, ...]
     pytest_args: tuple[str, ...] = ()
     tutorial: str = ""
-    knobs: Knobs = field(default_factory=Knobs)
+    options: RunOptions = field(default_factory=RunOptions, name="knobs")
     schema: int = 1
     folder: str = ""
 
     @property
     def pytest_in_copy(self) -> tuple[str, ...]:
         """How pytest is started in a working copy: by the Python of the copy, where it has one of its own."""
-        is_lender = self.knobs.own_venv and os.path.isabs(self.pytest[0])
+        is_lender = self.options.own_venv and os.path.isabs(self.pytest[0])
         return ("python3", *self.pytest[1:]) if is_lender else self.pytest

@@ -37,7 +37,7 @@ def render_prompt(run: RunSpec, task: Task) -> str:
         base=run.base,
         folder=run.folder,
         command=one_line(shlex.join((*run.pytest_in_copy, selector))),
-        setup=run.knobs.setup,
+        setup=run.options.setup,
         schema=schema_text(),
     )
 
@@ -89,8 +89,8 @@ def fenced(text: str) -> str:
 
 
 def _own_template(run: RunSpec) -> str:
-    if run.knobs.prompt:
-        return os.path.join(run.repo, run.knobs.prompt)
+    if run.options.prompt:
+        return os.path.join(run.repo, run.options.prompt)
     own = os.path.join(run.repo, OWN_FOLDER, _TESTING)
     return own if os.path.isfile(own) else ""
 

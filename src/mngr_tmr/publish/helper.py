@@ -64,7 +64,7 @@ class HelperConfig(Struct, frozen=True):
 
 def helper_config(run: RunSpec, task: Task | None = None) -> HelperConfig:
     """What the program has to know in a working copy of this run, and for an agent of its task."""
-    knobs, is_local = run.knobs, run.knobs.provider in ("", "local")
+    options, is_local = run.options, run.options.provider in ("", "local")
     program = run.pytest[0]
     return HelperConfig(
         pytest=run.pytest_in_copy,
@@ -72,8 +72,8 @@ def helper_config(run: RunSpec, task: Task | None = None) -> HelperConfig:
         test=task.node_id if task else "",
         file=task.file if task else "",
         folder=run.folder,
-        programs=knobs.programs,
-        own_venv=knobs.own_venv,
+        programs=options.programs,
+        own_venv=options.own_venv,
         python=program if os.path.isabs(program) and "python" in os.path.basename(program) else "python3",
         repo=run.repo,
         is_local=is_local,

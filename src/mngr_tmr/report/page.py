@@ -128,13 +128,13 @@ def _facts(contents: Contents) -> Iterable[Fact]:
         yield Fact("branch", one.branch if one.tip != one.base else "nothing was integrated")
     yield Fact(
         "agents",
-        " ".join(filter(None, (spec.knobs.type, spec.knobs.provider and f"on {spec.knobs.provider}"))),
+        " ".join(filter(None, (spec.options.type, spec.options.provider and f"on {spec.options.provider}"))),
     )
     yield Fact(
         "slots",
-        f"{contents.now.used_slots} of {spec.knobs.slots}"
+        f"{contents.now.used_slots} of {spec.options.slots}"
         if contents.now.is_alive
-        else str(spec.knobs.slots),
+        else str(spec.options.slots),
     )
     yield Fact("took", clock(contents.now.took_s))
     yield from _stage_facts(contents)

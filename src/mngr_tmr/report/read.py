@@ -42,7 +42,7 @@ class RunReader:
         records = _records(self.folder, problems)
         integration = _try_json(self.folder.integration, Integration, problems)
         return RunNow(
-            replace(records.spec, knobs=records.state.knobs),
+            replace(records.spec, options=records.state.options),
             tuple(self._record(records, task, problems) for task in records.spec.tasks),
             integration,
             alive,

@@ -50,7 +50,7 @@ def in_a_copy(spec: RunSpec, commit: str, node_id: str) -> str:
     steps = [
         f"git -C {shlex.quote(spec.repo)} worktree add --detach {shlex.quote(copy)} {shlex.quote(commit)}",
         f"cd {shlex.quote(f'{copy}/{spec.folder}' if spec.folder else copy)}",
-        *([spec.knobs.setup] if spec.knobs.setup else []),
+        *([spec.options.setup] if spec.options.setup else []),
         shlex.join(words),
     ]
     return " && ".join(steps)

@@ -86,7 +86,7 @@ def make_status(contents: Contents, page: str, at: float) -> Status:
         contents.collected,
         {str(name): count for name, count in contents.counts().items()},
         now.used_slots if now.is_alive else 0,
-        spec.knobs.slots,
+        spec.options.slots,
         tuple(sorted(_live(contents, at), key=_urgency)),
         count_failures(contents.causes),
         contents.causes,

@@ -8,7 +8,7 @@ from mngr_tmr.engine.state import RunState
 from mngr_tmr.engine.task_state import HOLDS_SLOT, Phase
 from mngr_tmr.model.task import agent_of
 from mngr_tmr.run.log import error_text
-from mngr_tmr.run.look import RUN, find_known, list_safely
+from mngr_tmr.run.polling import RUN, find_known, list_safely
 
 _AT_ONCE = 8
 
@@ -27,7 +27,7 @@ def end_idle_hosts(state: RunState, manager: mngr.Manager) -> list[str]:
 
     One may be left because ending it failed, or because the process that was to end it was killed.
     """
-    if not state.knobs.max_hosts:
+    if not state.options.max_hosts:
         return []
     left = list(_idle(state, manager))
     with ThreadPoolExecutor(_AT_ONCE) as pool:

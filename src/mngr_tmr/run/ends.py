@@ -13,7 +13,7 @@ from mngr_tmr.engine.state import RunState
 from mngr_tmr.engine.task_state import Phase
 from mngr_tmr.model.run import RunSpec
 from mngr_tmr.run.log import error_text
-from mngr_tmr.run.look import RUN, find_known, list_safely
+from mngr_tmr.run.polling import RUN, find_known, list_safely
 
 _LIVE = ("CREATING", "RUNNING", "WAITING", "UNKNOWN")
 _HAS_WORK = (Phase.WORKING, Phase.ENDING, Phase.PULLING)
@@ -77,7 +77,7 @@ def stop_all(state: RunState, manager: mngr.Manager) -> list[str]:
 
     An agent may run although its task has ended: a launch answered too late, a stop failed, its record was damaged.
     """
-    if state.knobs.keep:
+    if state.options.keep:
         return []
     listings, problem = list_safely(manager)
     notes = [f"not all agents could be listed: {problem}"] if problem else []

@@ -6,7 +6,7 @@ import mngr
 from mngr_lib.safe_text import one_line
 from mngr_tmr.copies.copy import Copy
 from mngr_tmr.git import run_git
-from mngr_tmr.model.run import Knobs
+from mngr_tmr.model.run import RunOptions
 
 Say = Callable[[str], None]
 _LINE_END = "\n"
@@ -14,20 +14,22 @@ _MARKS = {"error": "missing", "warning": "warning"}
 
 
 def check_agents(
-    repo: str, knobs: Knobs, env: Mapping[str, str], manager: mngr.Manager
+    repo: str, options: RunOptions, env: Mapping[str, str], manager: mngr.Manager
 ) -> tuple[mngr.Finding, ...]:
     """Program, login and git identity, as far as the agents' type needs them. Makes no working copy."""
-    found = mngr.preflight(knobs.type, args=knobs.args, env=env, provider=knobs.provider, manager=manager)
+    found = mngr.preflight(
+        options.type, args=options.args, env=env, provider=options.provider, manager=manager
+    )
     return (*found, _identity(repo)) if found else ()
 
 
-def check_host(knobs: Knobs, copy: Copy, manager: mngr.Manager) -> tuple[mngr.Finding, ...]:
+def check_host(options: RunOptions, copy: Copy, manager: mngr.Manager) -> tuple[mngr.Finding, ...]:
     """The agents' program on a host of the run's kind; nothing to look at where that is this machine."""
-    return () if is_here(knobs) else mngr.preflight(knobs.type, on=copy.agent, manager=manager)
+    return () if is_here(options) else mngr.preflight(options.type, on=copy.agent, manager=manager)
 
 
-def is_here(knobs: Knobs) -> bool:
-    return knobs.provider in ("", "local")
+def is_here(options: RunOptions) -> bool:
+    return options.provider in ("", "local")
 
 
 def stop_for_problems(findings: Iterable[mngr.Finding], say: Say) -> None:

@@ -94,7 +94,7 @@ def summary(run: RunState) -> str:
     parts += [f"{count} {word}" for word, count in counts.items()]
     if run.integration.progress == "running":
         return " · ".join([*parts, f"integrating: {run.integration.step}"])
-    parts.append(f"slots {run.used_slots}/{run.knobs.slots}")
+    parts.append(f"slots {run.used_slots}/{run.options.slots}")
     if run.capacity.rounds:
         parts.append("waiting for capacity")
     if slow := slowest(run):

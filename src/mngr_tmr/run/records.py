@@ -112,7 +112,7 @@ class Records:
         """A commit that is gone from the repository since leaves its row without commits."""
         spec = self.spec
         try:
-            return read_commits(spec.repo, spec.base, tip, claim, spec.knobs.implementation, spec.tutorial)
+            return read_commits(spec.repo, spec.base, tip, claim, spec.options.implementation, spec.tutorial)
         except mngr.MngrError:
             return ()
 

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 import mngr
-from mngr_tmr.copies.ready import ensure_ready
+from mngr_tmr.copies.base_snapshot import ensure_base_snapshot
 from mngr_tmr.engine.clock import RunClock
 from mngr_tmr.engine.journal import read_journal
 from mngr_tmr.engine.loop import Loop, Observe
@@ -18,11 +18,11 @@ from mngr_tmr.model.entry import Entry
 from mngr_tmr.run.end_hosts import end_idle_hosts
 from mngr_tmr.run.ends import end_steps, remove_leftovers, start_hosts, stop_all
 from mngr_tmr.run.folder import RunFolder, read_spec
-from mngr_tmr.run.hands import RealHands
+from mngr_tmr.run.integration_stage import Integrate, Tell, open_journal, run_stage
 from mngr_tmr.run.log import RunLog
-from mngr_tmr.run.look import LookAround
-from mngr_tmr.run.stage import Integrate, Tell, open_journal, run_stage
+from mngr_tmr.run.polling import AgentPoller
 from mngr_tmr.run.steps import Steps
+from mngr_tmr.run.thread_executor import ThreadExecutor
 
 # Without a ring. A result that nobody tells of is noticed within a second all the same.
 POLL_S = 0.8
@@ -41,10 +41,10 @@ def run_tasks(  # noqa: PLR0913
 ) -> RunState:
     """Runs the tasks of a run to their end, from where its journal stands, and then `integrate`, unless some are left.
 
-    `resume` may hold changed `knobs` and the tasks to try `again`.
+    `resume` may hold changed `options` and the tasks to try `again`.
     An interrupt launches nothing more; a second one stops the agents; both leave a run that can be resumed.
     """
-    mngr.descriptor_limit()  # a look at many hosts has pipes to all of them open
+    mngr.descriptor_limit()  # a poll of many hosts has pipes to all of them open
     spec = read_spec(folder)
     folder = folder.hiding(env)
     folder.writer.prepare()
@@ -58,24 +58,24 @@ def run_tasks(  # noqa: PLR0913
         steps = Steps(state, folder, manager, env)
         notes = [*start_hosts(state, manager), *remove_leftovers(spec, manager, is_resumed=bool(entries))]
         notes += end_idle_hosts(state, manager) if entries else []
-        look = LookAround(
-            state.addresses, manager, screen_every_s=spec.knobs.silence_s / _SCREENS_PER_SILENCE
+        poll = AgentPoller(
+            state.addresses, manager, screen_every_s=spec.options.silence_s / _SCREENS_PER_SILENCE
         )
         rang = mngr.Bell(manager).rang
         if entries:
-            ensure_ready(msgspec.structs.replace(spec, knobs=state.knobs), env, manager)
+            ensure_base_snapshot(msgspec.structs.replace(spec, options=state.options), env, manager)
         log = RunLog(folder)
-        hands = RealHands(steps.table(), look, rang, poll_s=POLL_S, clock=clock, log=log.unexpected)
-        loop = Loop(state, journal.append, hands, _without_values(folder, observe) if observe else None)
+        executor = ThreadExecutor(steps.table(), poll, rang, poll_s=POLL_S, clock=clock, log=log.unexpected)
+        loop = Loop(state, journal.append, executor, _without_values(folder, observe) if observe else None)
         try:
-            with _Interrupts(loop, hands, tell):
+            with _Interrupts(loop, executor, tell):
                 if entries or resumed.data.get("knobs"):
                     loop.resume(resumed)
                 loop.note(*notes)
                 loop.go()
         finally:
-            hands.close()
-        loop.note(*end_steps(hands.threads(state.in_flight), spec, manager, spec.knobs.stop_deadline_s))
+            executor.close()
+        loop.note(*end_steps(executor.threads(state.in_flight), spec, manager, spec.options.stop_deadline_s))
         if integrates := integrate is not None and state.can_integrate:
             loop.record((Entry(clock.now(), "integrate", "intended"),))
         loop.note(*stop_all(state, manager), *remove_leftovers(spec, manager, is_resumed=bool(entries)))
@@ -95,8 +95,8 @@ def _without_values(folder: RunFolder, observe: Observe) -> Observe:
 class _Interrupts:
     """Turns Ctrl-C into entries of the journal: the first stops launching, the second the agents, the third us."""
 
-    def __init__(self, loop: Loop, hands: RealHands, tell: Tell) -> None:
-        self._loop, self._hands, self._tell, self._count = loop, hands, tell, 0
+    def __init__(self, loop: Loop, executor: ThreadExecutor, tell: Tell) -> None:
+        self._loop, self._executor, self._tell, self._count = loop, executor, tell, 0
 
     def __enter__(self) -> None:
         self._is_main = threading.current_thread() is threading.main_thread()
@@ -112,8 +112,8 @@ class _Interrupts:
         if self._count > 2:
             raise KeyboardInterrupt
         abort = self._count == 2
-        self._hands.put(
-            Entry(self._hands.now(), "run", "noted", message="interrupted", data={"abort": abort})
+        self._executor.put(
+            Entry(self._executor.now(), "run", "noted", message="interrupted", data={"abort": abort})
         )
         # In a thread: this may have come in the middle of a write to the stream that the lines go to.
         threading.Thread(target=self._say, args=(self._words(abort),), name="tmr-interrupt").start()

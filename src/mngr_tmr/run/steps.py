@@ -21,10 +21,10 @@ from mngr_tmr.model.task import Task, agent_of, branch_of
 from mngr_tmr.model.verdict import Verified
 from mngr_tmr.prompts.render import nudge_text, render_prompt
 from mngr_tmr.publish.helper import helper_config, helper_setup
-from mngr_tmr.run.bring import OUTBOX, bring_files, only_folder
+from mngr_tmr.run.artifacts import OUTBOX, only_folder, pull_artifacts
 from mngr_tmr.run.end_hosts import end_host
 from mngr_tmr.run.folder import RunFolder, read_json
-from mngr_tmr.run.look import ATTEMPT, RUN, TASK, find_known, is_complete, launched_as
+from mngr_tmr.run.polling import ATTEMPT, RUN, TASK, find_known, is_complete, launched_as
 from mngr_tmr.run.redact import Redactor, no_values_in_errors
 from mngr_tmr.verify.verify import Check, measure_base, verify_equal
 
@@ -45,7 +45,7 @@ class Pulled(Struct, frozen=True):
 
 
 class Steps:
-    """One run's steps. `env` holds the values of the variables that the knobs only name."""
+    """One run's steps. `env` holds the values of the variables that the options only name."""
 
     def __init__(
         self, state: RunState, folder: RunFolder, manager: mngr.Manager, env: Mapping[str, str]
@@ -58,8 +58,8 @@ class Steps:
 
     @property
     def _spec(self) -> RunSpec:
-        """What was asked, with the knobs as they are now."""
-        return msgspec.structs.replace(self._state.spec, knobs=self._state.knobs)
+        """What was asked, with the options as they are now."""
+        return msgspec.structs.replace(self._state.spec, options=self._state.options)
 
     def table(self) -> dict[str, Any]:
         steps = (self.base, self.launch, self.nudge, self.pull, self.stop, self.verify)
@@ -88,7 +88,7 @@ class Steps:
         """Brings home the outbox, the conversation, the recording, then the branch; uncommitted work as well."""
         slug, attempt = intention.task, intention.attempt
         agent = mngr.find(self._target(intention), manager=self._manager)
-        notes = bring_files(agent, self._folder.attempt(slug, attempt), self._writer, self._manager)
+        notes = pull_artifacts(agent, self._folder.attempt(slug, attempt), self._writer, self._manager)
         brought = mngr.pull(agent, include_dirty=bool(intention.data.get("salvage")), manager=self._manager)
         tree = Repository(self._spec.repo, 0).tree(brought.after) if brought.after else ""
         pulled = Pulled(brought.branch, brought.after, (*notes, *brought.notes), tree)
@@ -183,12 +183,14 @@ class Steps:
         for agent in listing.agents:
             if agent not in others and (agent.name == name or wanted.items() <= agent.labels.items()):
                 return agent, agent.host.state != "UNREACHABLE"
-        providers = {knobs.provider or "local" for knobs in (self._state.spec.knobs, self._state.knobs)}
+        providers = {
+            options.provider or "local" for options in (self._state.spec.options, self._state.options)
+        }
         return None, is_complete(listing, providers)
 
     def _find_surely(self, slug: str, attempt: int) -> mngr.Agent | None:
         """The agent that an earlier life of ours may have launched. A silent host is waited for: it may be there."""
-        deadline = time.monotonic() + self._spec.knobs.launch_deadline_s
+        deadline = time.monotonic() + self._spec.options.launch_deadline_s
         while True:
             found, is_sure = self._find(slug, attempt)
             if is_sure:
@@ -201,23 +203,23 @@ class Steps:
             time.sleep(_SILENT_HOST_S)
 
     def _create(self, task: Task, attempt: int, prompt: str) -> mngr.Change:
-        knobs = self._spec.knobs
-        labels = {**knobs.labels, RUN: self._spec.id, TASK: task.slug, ATTEMPT: str(attempt)}
+        options = self._spec.options
+        labels = {**options.labels, RUN: self._spec.id, TASK: task.slug, ATTEMPT: str(attempt)}
         try:
             return mngr.create(
                 agent_of(self._spec.id, task.slug, attempt),
-                type=knobs.type,
-                args=tuple(filled(arg, task) for arg in knobs.args),
+                type=options.type,
+                args=tuple(filled(arg, task) for arg in options.args),
                 source=self._spec.repo,
-                transfer=knobs.transfer,
+                transfer=options.transfer,
                 branch=f"{self._spec.base}:{branch_of(self._spec.id, task.slug, attempt)}",
                 env=self._env,
                 labels=labels,
-                setup=helper_setup(knobs.setup, helper_config(self._spec, task)),
-                record=knobs.record,
+                setup=helper_setup(options.setup, helper_config(self._spec, task)),
+                record=options.record,
                 message=prompt,
                 manager=self._manager,
-                **host_words(knobs, self._manager),
+                **host_words(options, self._manager),
             )
         except mngr.AgentDiedError as died:
             # Its row is kept and its last words are on its screen: watching tells how it ended.

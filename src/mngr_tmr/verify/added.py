@@ -20,7 +20,7 @@ def added_tests(copy: Copy, run: RunSpec) -> tuple[tuple[str, ...], str]:
     if not changed:
         return (), ""
     args = ("--collect-only", "-q", *run.pytest_args, *(_from_folder(run, path) for path in changed))
-    ran = copy.pytest(args, Ask(files=changed), run.knobs.verify_deadline_s)
+    ran = copy.pytest(args, Ask(files=changed), run.options.verify_deadline_s)
     names = ", ".join(one.node_id for one in ran.facts.broken)
     problem = f"a changed test file cannot be collected: {names}" if names else ""
     return new_tests(run, changed, ran.facts.tests), problem

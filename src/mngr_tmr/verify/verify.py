@@ -89,7 +89,9 @@ def measure_base(
     wanted = tuple(task.node_id for task in run.tasks)
     with ExitStack() as stack:
         copy = (copies or stack.enter_context(Copies(run, env, manager))).at(run.base)
-        rounds = [_run_all(copy, run, wanted, f"base-{n + 1}") for n in range(max(1, run.knobs.verify_runs))]
+        rounds = [
+            _run_all(copy, run, wanted, f"base-{n + 1}") for n in range(max(1, run.options.verify_runs))
+        ]
         if artifacts:
             copy.bring_outbox(artifacts)
     return {
@@ -107,9 +109,9 @@ def run_once(copy: Copy, run: RunSpec, node_ids: Iterable[str], name: str) -> di
 
 def _run_often(copy: Copy, run: RunSpec, task: Task) -> list[Ran]:
     """The same run several times; what cannot change, such as code that is not the copy's, is seen once."""
-    end = time.monotonic() + run.knobs.verify_deadline_s
+    end = time.monotonic() + run.options.verify_deadline_s
     rans: list[Ran] = []
-    for number in range(max(1, run.knobs.verify_runs)):
+    for number in range(max(1, run.options.verify_runs)):
         ask = Ask((task.node_id,), (task.file,), f"verify-{number + 1}")
         rans.append(copy.pytest(run.pytest_args, ask, max(1.0, end - time.monotonic())))
         if rans[-1].facts.wrong_code or rans[-1].timed_out or not rans[-1].facts.phases:
@@ -122,7 +124,7 @@ def _run_all(copy: Copy, run: RunSpec, wanted: tuple[str, ...], name: str) -> li
     rans: list[Ran] = []
     left, args = wanted, (*run.pytest_args, *files_of_added(run, copy.commit, wanted))
     for _ in range(_ROUNDS):
-        rans.append(copy.pytest(args, Ask(left, None, name), run.knobs.verify_deadline_s))
+        rans.append(copy.pytest(args, Ask(left, None, name), run.options.verify_deadline_s))
         reached = {phase.node_id for phase in rans[-1].facts.phases}
         left = tuple(node_id for node_id in left if node_id not in reached)
         if not left or not reached or rans[-1].facts.has_ended or rans[-1].timed_out:

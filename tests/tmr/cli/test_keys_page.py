@@ -4,7 +4,7 @@ from pathlib import Path
 
 import mngr
 from mngr_tmr.cli.settings import KEYS
-from mngr_tmr.model.run import Knobs
+from mngr_tmr.model.run import RunOptions
 
 # What a run works out when nobody says it.
 WORKED_OUT = {"own_venv"}
@@ -30,7 +30,7 @@ def test_every_key_of_the_pipeline_has_a_line() -> None:
 
 def test_the_defaults_in_the_list_are_those_of_the_code() -> None:
     """One that is empty, or 0 for a number that is worked out later, is told in words."""
-    defaults = Knobs()
+    defaults = RunOptions()
     for key, (kind, default, _) in rows().items():
         found = getattr(defaults, key, getattr(defaults, f"{key}_s", None))
         if key in WORKED_OUT:

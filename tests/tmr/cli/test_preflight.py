@@ -10,7 +10,7 @@ from tests.support.model import Fault, Model
 from tests.support.model.fixture import model
 from tests.tmr.run.pipeline import Pipeline, pipeline
 
-from mngr_tmr.run.look import agents_of
+from mngr_tmr.run.polling import agents_of
 
 __all__ = ["model", "pipeline"]
 

@@ -3,13 +3,13 @@
 import pytest
 
 from mngr_tmr.cli.resume import differences
-from mngr_tmr.model.run import Knobs
+from mngr_tmr.model.run import RunOptions
 
 
 @pytest.mark.accept("P12")
 def test_changes_are_said_as_a_person_writes_them() -> None:
-    before = Knobs(args=("--model", "opus"), slots=1, labels={"team": "a"})
-    after = Knobs(slots=2, setup="make", keep=True, labels={"team": "b", "x": "1"})
+    before = RunOptions(args=("--model", "opus"), slots=1, labels={"team": "a"})
+    after = RunOptions(slots=2, setup="make", keep=True, labels={"team": "b", "x": "1"})
     assert differences(before, after) == [
         "args: --model, opus → none",
         "slots: 1 → 2",

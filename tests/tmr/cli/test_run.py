@@ -17,7 +17,7 @@ from mngr.process import wait_until
 from mngr_tmr.engine.journal import read_journal
 from mngr_tmr.report.page import make_run
 from mngr_tmr.report.source import TmrSource
-from mngr_tmr.run.look import agents_of
+from mngr_tmr.run.polling import agents_of
 
 __all__ = ["pipeline"]
 
@@ -68,8 +68,8 @@ class Running:
         return Done(self._child.returncode, out, err)
 
 
-def start(pipeline: Pipeline, plays: dict[str, Any], **knobs: Any) -> Running:
-    pipeline.folder(pipeline.spec(plays, replace(KNOBS, **knobs)))
+def start(pipeline: Pipeline, plays: dict[str, Any], **options: Any) -> Running:
+    pipeline.folder(pipeline.spec(plays, replace(KNOBS, **options)))
     return Running(pipeline, "resume", "r1")
 
 

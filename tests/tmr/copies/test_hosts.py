@@ -13,7 +13,7 @@ from tests.tmr.project import Project
 
 from mngr_tmr.collect.collect import collect
 from mngr_tmr.copies.copy import open_copy
-from mngr_tmr.model.run import Knobs
+from mngr_tmr.model.run import RunOptions
 from mngr_tmr.verify.verify import verify
 
 pytestmark = pytest.mark.slow
@@ -64,8 +64,8 @@ def test_tests_are_collected_and_verified_on_a_host_of_the_runs_kind(
                 assert greeting == "hello"
         """,
     )
-    knobs = Knobs(provider="box", verify_deadline_s=120.0, verify_runs=1)
-    spec = msgspec.structs.replace(project.run("tests", knobs=knobs), pytest=own)
+    options = RunOptions(provider="box", verify_deadline_s=120.0, verify_runs=1)
+    spec = msgspec.structs.replace(project.run("tests", options=options), pytest=own)
     collected = collect(spec, manager=project.manager)
     assert collected.wrong_code == ""
     spec = msgspec.structs.replace(spec, tasks=collected.tasks)
@@ -78,7 +78,7 @@ def test_tests_are_collected_and_verified_on_a_host_of_the_runs_kind(
 
 
 def test_a_deadline_holds_there_too(project: Project, boxes: BoxProvider) -> None:
-    spec = project.run(knobs=Knobs(provider="box"))
+    spec = project.run(options=RunOptions(provider="box"))
     with open_copy(spec, spec.base, manager=project.manager) as copy:
         ran = copy.command("echo before; sleep 1000", 3)
         assert (ran.timed_out, ran.output) == (True, "before\n")

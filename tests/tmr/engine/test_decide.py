@@ -6,21 +6,21 @@ from tests.tmr.engine.test_simulation import KNOBS, Disk, make_spec
 
 from mngr_tmr.engine.decide import decide
 from mngr_tmr.engine.loop import Loop
-from mngr_tmr.engine.sight import Look, Mood, Seen
-from mngr_tmr.engine.simulated import SimHands, SimWorld
+from mngr_tmr.engine.observation import Activity, AgentStatus, Poll
+from mngr_tmr.engine.simulated import SimExecutor, SimWorld
 from mngr_tmr.engine.state import RunState, fold
 from mngr_tmr.engine.task_state import Phase
 from mngr_tmr.model.entry import Entry
-from mngr_tmr.model.run import Knobs
+from mngr_tmr.model.run import RunOptions
 
 SPEC = make_spec(1)
 SLUG = SPEC.tasks[0].slug
 
 
-def working(knobs: Knobs = KNOBS) -> RunState:
+def working(options: RunOptions = KNOBS) -> RunState:
     """A run of one task whose agent was launched at 10."""
     return fold(
-        replace(SPEC, knobs=knobs),
+        replace(SPEC, options=options),
         [
             Entry(1, "base", "intended"),
             Entry(2, "base", "done"),
@@ -30,9 +30,9 @@ def working(knobs: Knobs = KNOBS) -> RunState:
     )
 
 
-def see(run: RunState, at: float, mood: Mood, *, result: bool = False, activity: str = "") -> None:
+def see(run: RunState, at: float, activity: Activity, *, result: bool = False, mark: str = "") -> None:
     agent = run.tasks[SLUG].agent
-    run.see(Look(at, {agent: Seen(agent, mood, result, "so it is", activity)}))
+    run.apply_poll(Poll(at, {agent: AgentStatus(agent, activity, result, "so it is", mark)}))
 
 
 def only(run: RunState, now: float) -> tuple[str, str, str]:
@@ -43,7 +43,7 @@ def only(run: RunState, now: float) -> tuple[str, str, str]:
 @pytest.mark.accept("P5")
 def test_an_agent_past_its_time_is_timed_out_though_it_is_busy() -> None:
     run = working()
-    see(run, 609, "working", activity="a")
+    see(run, 609, "working", mark="a")
     assert decide(run, 609) == []
     assert only(run, 610) == ("watch", "failed", "timed out after 600 s")
 
@@ -109,7 +109,7 @@ def test_a_shared_verification_that_never_answers_fails_nobody_at_once() -> None
     run = to_verify("x", "x", busy=1)
     (intention,) = decide(run, 10)
     run.apply(intention)
-    late = 10 + 2 * run.knobs.verify_deadline_s
+    late = 10 + 2 * run.options.verify_deadline_s
     assert [entry for entry in decide(run, late - 1) if entry.step == "verify"] == []
     (overdue,) = (entry for entry in decide(run, late) if entry.step == "verify")
     run.apply(overdue)
@@ -120,9 +120,9 @@ def test_a_shared_verification_that_never_answers_fails_nobody_at_once() -> None
 @pytest.mark.accept("P4")
 def test_an_agent_whose_screen_stands_still_is_given_up_before_its_time() -> None:
     run = working()
-    see(run, 20, "working", activity="a")
+    see(run, 20, "working", mark="a")
     for at in (100, 200, 300, 390):
-        see(run, at, "working", activity="b")
+        see(run, at, "working", mark="b")
     (note,) = decide(run, 399)
     assert (note.kind, note.data) == ("noted", {"silent_since": 100.0})
     run.apply(note)
@@ -134,9 +134,9 @@ def test_an_agent_whose_screen_stands_still_is_given_up_before_its_time() -> Non
 def test_an_agent_is_not_given_up_because_looks_at_it_are_slow() -> None:
     run = working()
     for at in (100, 250, 420):
-        see(run, at, "working", activity="a")
+        see(run, at, "working", mark="a")
     assert [entry.kind for entry in decide(run, 430)] == ["noted"]
-    see(run, 430, "working", activity="a")
+    see(run, 430, "working", mark="a")
     assert only(run, 430) == ("watch", "failed", "no sign of life for 300 s")
 
 
@@ -157,7 +157,7 @@ def test_that_an_agent_waits_for_a_person_is_written_down_once_and_again_when_it
     run, agent = working(), ""
     agent = run.tasks[SLUG].agent
     for at, question in ((20.0, "Delete 3 files?"), (25.0, "Delete 4 files?"), (30.0, "Push?")):
-        run.see(Look(at, {agent: Seen(agent, "waiting", asks="permission", question=question)}))
+        run.apply_poll(Poll(at, {agent: AgentStatus(agent, "waiting", asks="permission", question=question)}))
         for entry in decide(run, at):
             assert (entry.step, entry.kind) == ("watch", "noted")
             run.apply(entry)
@@ -174,9 +174,13 @@ def test_that_an_agent_waits_for_a_person_is_written_down_once_and_again_when_it
 def test_an_error_of_the_model_that_no_retry_changes_ends_the_wait_at_once() -> None:
     run = working()
     agent = run.tasks[SLUG].agent
-    run.see(Look(20, {agent: Seen(agent, "working", error="billing: no credit", error_kind="billing")}))
+    run.apply_poll(
+        Poll(20, {agent: AgentStatus(agent, "working", error="billing: no credit", error_kind="billing")})
+    )
     assert decide(run, 20) == []
-    run.see(Look(21, {agent: Seen(agent, "waiting", error="billing: no credit", error_kind="billing")}))
+    run.apply_poll(
+        Poll(21, {agent: AgentStatus(agent, "waiting", error="billing: no credit", error_kind="billing")})
+    )
     (entry,) = decide(run, 21)
     assert (entry.step, entry.kind, entry.message) == ("watch", "failed", "billing: no credit")
     run.apply(entry)
@@ -238,9 +242,9 @@ def test_an_agent_that_ended_gets_its_grace_and_its_words_are_kept() -> None:
 def test_a_host_that_does_not_answer_makes_no_agent_disappear() -> None:
     run = working()
     see(run, 20, "working")
-    run.see(Look(30, {}, is_whole=False))
+    run.apply_poll(Poll(30, {}, is_whole=False))
     assert [entry.kind for entry in decide(run, 200)] == ["noted"]
-    run.see(Look(210, {}))
+    run.apply_poll(Poll(210, {}))
     assert decide(run, 229) == []
     assert only(run, 230) == ("watch", "failed", "the agent disappeared")
 
@@ -249,7 +253,7 @@ def test_a_host_that_does_not_answer_makes_no_agent_disappear() -> None:
 def test_a_state_that_stays_unknown_is_asked_once_and_given_up_when_nobody_is_there() -> None:
     run = working()
     agent = run.tasks[SLUG].agent
-    run.see(Look(20, {agent: Seen(agent, "unknown", how="host silent")}, is_whole=False))
+    run.apply_poll(Poll(20, {agent: AgentStatus(agent, "unknown", how="host silent")}, is_whole=False))
     assert decide(run, 200) == []
     see(run, 210, "unknown")
     assert decide(run, 269) == []
@@ -262,16 +266,16 @@ def test_a_state_that_stays_unknown_is_asked_once_and_given_up_when_nobody_is_th
 
 def test_an_agent_that_was_never_seen_has_disappeared_too_but_not_by_an_old_look() -> None:
     run = working()
-    run.see(Look(9, {}))
+    run.apply_poll(Poll(9, {}))
     assert decide(run, 100) == []
-    run.see(Look(100, {}))
+    run.apply_poll(Poll(100, {}))
     assert only(run, 120) == ("watch", "failed", "the agent disappeared")
 
 
 @pytest.mark.accept("P2")
 def test_the_order_is_pull_then_stop_then_verify() -> None:
     disk = Disk()
-    Loop(RunState(SPEC), disk.append, SimHands(SimWorld("r1", 1))).go()
+    Loop(RunState(SPEC), disk.append, SimExecutor(SimWorld("r1", 1))).go()
     steps = [(entry.step, entry.kind) for entry in disk.entries if entry.task]
     assert steps == [
         (step, kind)
@@ -300,17 +304,17 @@ def test_a_launch_that_answers_after_it_was_given_up_is_stopped() -> None:
 def test_one_interrupt_launches_nothing_more_and_lets_what_runs_end() -> None:
     spec, disk, world = make_spec(12), Disk(), SimWorld("r1", 2)
     run = RunState(spec)
-    hands = SimHands(world)
-    loop = Loop(run, disk.append, hands)
-    loop.settle()
+    executor = SimExecutor(world)
+    loop = Loop(run, disk.append, executor)
+    loop.run_due()
     while len(world.agents) < KNOBS.slots:
-        loop.hear(hands.news(1.0))
-        loop.settle()
+        loop.handle(executor.results(1.0))
+        loop.run_due()
     loop.record((Entry(world.now, "run", "noted", message="interrupted"),))
     loop.go()
     assert len(world.agents) == len(world.verified) == KNOBS.slots
     assert len(run.queue) == 12 - KNOBS.slots
-    resumed = Loop(fold(spec, disk.entries), disk.append, SimHands(world))
+    resumed = Loop(fold(spec, disk.entries), disk.append, SimExecutor(world))
     resumed.resume(Entry(world.now, "run", "noted", message="resumed"))
     resumed.go()
     assert len(world.verified) == 12
@@ -321,17 +325,17 @@ def test_one_interrupt_launches_nothing_more_and_lets_what_runs_end() -> None:
 def test_two_interrupts_stop_the_agents_and_a_resumed_run_tries_them_again() -> None:
     spec, disk, world = make_spec(6), Disk(), SimWorld("r1", 2)
     run = RunState(spec)
-    hands = SimHands(world)
-    loop = Loop(run, disk.append, hands)
-    loop.settle()
+    executor = SimExecutor(world)
+    loop = Loop(run, disk.append, executor)
+    loop.run_due()
     while len(world.agents) < KNOBS.slots:
-        loop.hear(hands.news(1.0))
-        loop.settle()
+        loop.handle(executor.results(1.0))
+        loop.run_due()
     loop.record((Entry(world.now, "run", "noted", message="interrupted", data={"abort": True}),))
     loop.go()
     assert world.alive() == []
     assert not world.verified
-    again = Loop(fold(spec, disk.entries), disk.append, SimHands(world))
+    again = Loop(fold(spec, disk.entries), disk.append, SimExecutor(world))
     again.resume(Entry(world.now, "run", "noted", message="resumed"))
     state = again.go()
     assert {task.phase for task in state.tasks.values()} == {Phase.ENDED}
@@ -356,8 +360,8 @@ def test_a_late_word_about_an_earlier_attempt_changes_nothing() -> None:
 
 
 def test_no_more_tests_are_verified_at_once_than_there_are_verifiers_and_idle_slots() -> None:
-    spec, disk = make_spec(20, Knobs(slots=10, launchers=20, verifiers=2)), Disk()
-    Loop(RunState(spec), disk.append, SimHands(SimWorld("r1", 4, work_s=(5, 6), trees=1000))).go()
+    spec, disk = make_spec(20, RunOptions(slots=10, launchers=20, verifiers=2)), Disk()
+    Loop(RunState(spec), disk.append, SimExecutor(SimWorld("r1", 4, work_s=(5, 6), trees=1000))).go()
     busy = agents = most = 0
     for entry in disk.entries:
         if entry.step in ("verify", "base"):
@@ -374,7 +378,7 @@ def test_no_more_tests_are_verified_at_once_than_there_are_verifiers_and_idle_sl
 @pytest.mark.accept("M13")
 def test_agents_are_kept_when_that_was_asked() -> None:
     spec, world = make_spec(3, replace(KNOBS, keep=True)), SimWorld("r1", 1)
-    Loop(RunState(spec), Disk().append, SimHands(world)).go()
+    Loop(RunState(spec), Disk().append, SimExecutor(world)).go()
     assert len(world.alive()) == 3
 
 
@@ -399,11 +403,11 @@ def test_after_a_resume_no_deadline_counts_before_a_look_that_shows_all_agents()
     """TH-H3."""
     run = resumed(at=100_000)
     agent = run.tasks[SLUG].agent
-    run.see(Look(100_001, {}, is_whole=False))
-    run.see(Look(100_002, {agent: Seen(agent, "unknown", how="host silent")}, is_whole=False))
+    run.apply_poll(Poll(100_001, {}, is_whole=False))
+    run.apply_poll(Poll(100_002, {agent: AgentStatus(agent, "unknown", how="host silent")}, is_whole=False))
     assert decide(run, 100_500) == []
-    see(run, 100_500, "working", activity="a")
-    see(run, 101_000, "working", activity="b")
+    see(run, 100_500, "working", mark="a")
+    see(run, 101_000, "working", mark="b")
     assert decide(run, 101_099) == []
     assert only(run, 101_100) == ("watch", "failed", "timed out after 600 s")
 
@@ -413,14 +417,14 @@ def test_a_look_is_complete_when_it_shows_all_agents_though_some_other_host_is_s
     run = resumed(at=100_000)
     agent = run.tasks[SLUG].agent
     for at in (100_010, 100_100, 100_200, 100_300):
-        run.see(Look(at, {agent: Seen(agent, "working")}, is_whole=False))
+        run.apply_poll(Poll(at, {agent: AgentStatus(agent, "working")}, is_whole=False))
     assert only(run, 100_310) == ("watch", "failed", "no sign of life for 300 s")
 
 
 @pytest.mark.accept("Q12", "P6")
 def test_a_host_that_is_gone_for_good_does_not_keep_a_resumed_run_from_ending() -> None:
     run = resumed(at=100_000)
-    run.see(Look(100_001, {}, is_whole=False))
+    run.apply_poll(Poll(100_001, {}, is_whole=False))
     assert decide(run, 101_199) == []
     assert only(run, 101_200) == ("watch", "failed", "timed out after 600 s")
 
@@ -441,12 +445,12 @@ def test_a_step_in_flight_gets_a_new_deadline_after_a_resume() -> None:
 @pytest.mark.accept("Q12")
 def test_a_pause_of_the_orchestrator_counts_for_no_agent_and_ends_with_a_complete_look() -> None:
     run = working()
-    see(run, 500, "working", activity="a")
+    see(run, 500, "working", mark="a")
     run.apply(Entry(40_000, "run", "noted", message="paused", data={"since": 509.0}))
     assert decide(run, 40_000) == []
-    see(run, 39_999, "working", activity="a")  # it was on its way since before the pause
+    see(run, 39_999, "working", mark="a")  # it was on its way since before the pause
     assert decide(run, 40_050) == []
-    see(run, 40_050, "working", activity="b")
+    see(run, 40_050, "working", mark="b")
     assert decide(run, 40_150) == []
     assert only(run, 40_151) == ("watch", "failed", "timed out after 600 s")
 

@@ -8,7 +8,7 @@ from tests.tmr.engine.test_simulation import KNOBS, Disk, KilledError, be_down, 
 
 from mngr_tmr.engine.decide import decide
 from mngr_tmr.engine.loop import Loop
-from mngr_tmr.engine.simulated import SimHands, SimWorld
+from mngr_tmr.engine.simulated import SimExecutor, SimWorld
 from mngr_tmr.engine.state import LAUNCHING_STOPPED, RunState, fold
 from mngr_tmr.engine.task_state import Phase
 from mngr_tmr.model.entry import Entry
@@ -42,7 +42,7 @@ def test_the_bound_holds_through_deaths_and_downtime(seed: int) -> None:
         disk.dies_before_writing = chance.random() < 0.5
         lives += 1
         try:
-            state = run_on(spec, world, disk, silent_looks=chance.randrange(3))
+            state = run_on(spec, world, disk, silent_polls=chance.randrange(3))
             break
         except KilledError:
             be_down(world, chance)
@@ -91,7 +91,7 @@ def test_a_host_whose_work_could_not_be_pulled_is_stopped_and_not_ended() -> Non
 def test_hosts_that_cannot_be_ended_are_tried_again_and_at_last_stop_the_launching() -> None:
     spec, disk = make_spec(4, replace(KNOBS, max_hosts=1, slots=1)), Disk()
 
-    class Stuck(SimHands):
+    class Stuck(SimExecutor):
         """No host can be ended."""
 
         def _ends_at_last(self, intention: Entry) -> bool:

@@ -13,7 +13,7 @@ from tests.tmr.engine.test_simulation import Disk, make_spec
 
 from mngr_tmr.engine.journal import Journal, JournalBusyError, JournalError, read_journal
 from mngr_tmr.engine.loop import Loop
-from mngr_tmr.engine.simulated import SimHands, SimWorld
+from mngr_tmr.engine.simulated import SimExecutor, SimWorld
 from mngr_tmr.engine.state import RunState
 from mngr_tmr.engine.task_state import Phase
 from mngr_tmr.model.entry import Entry
@@ -111,7 +111,7 @@ def test_a_disk_that_is_full_for_a_while_costs_time_and_nothing_else() -> None:
         if 30.0 <= world.now < 200.0:
             alive_then.append(len(world.agents))
 
-    state = Loop(RunState(spec), disk.append, SimHands(world), observe).go()
+    state = Loop(RunState(spec), disk.append, SimExecutor(world), observe).go()
     assert disk.refused > 10
     assert len(set(alive_then)) == 1, "something was launched without being written down"
     assert {task.phase for task in state.tasks.values()} == {Phase.ENDED}
@@ -123,5 +123,5 @@ def test_a_disk_that_stays_full_ends_the_run_with_the_error() -> None:
     world = SimWorld("r1", 5)
     disk = FullDisk(world, (30.0, 1e9))
     with pytest.raises(JournalError, match="no space"):
-        Loop(RunState(make_spec(4)), disk.append, SimHands(world)).go()
+        Loop(RunState(make_spec(4)), disk.append, SimExecutor(world)).go()
     assert world.now < 2000

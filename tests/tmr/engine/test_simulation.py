@@ -8,24 +8,24 @@ import pytest
 from msgspec.structs import replace
 
 from mngr_tmr.engine.loop import Loop
-from mngr_tmr.engine.simulated import FAULTS, SimHands, SimWorld
+from mngr_tmr.engine.simulated import FAULTS, SimExecutor, SimWorld
 from mngr_tmr.engine.state import RunState, fold
 from mngr_tmr.engine.task_state import Phase
 from mngr_tmr.model.entry import Entry
-from mngr_tmr.model.run import Knobs, RunSpec
+from mngr_tmr.model.run import RunOptions, RunSpec
 from mngr_tmr.model.task import agent_of, make_task
 
 HOUR_S = 3600.0
-KNOBS = Knobs(slots=4, verifiers=2, timeout_s=600, idle_s=60, silence_s=300)
+KNOBS = RunOptions(slots=4, verifiers=2, timeout_s=600, idle_s=60, silence_s=300)
 
 
 class KilledError(BaseException):
     """The orchestrator's death."""
 
 
-def make_spec(tasks: int, knobs: Knobs = KNOBS) -> RunSpec:
+def make_spec(tasks: int, options: RunOptions = KNOBS) -> RunSpec:
     found = tuple(make_task(f"tests/test_a.py::test_{number}") for number in range(tasks))
-    return RunSpec("r1", "/repo", "c0ffee", 0.0, found, ("pytest",), knobs=knobs)
+    return RunSpec("r1", "/repo", "c0ffee", 0.0, found, ("pytest",), options=options)
 
 
 class Disk:
@@ -45,15 +45,15 @@ class Disk:
                 raise KilledError
 
 
-def run_on(spec: RunSpec, world: SimWorld, disk: Disk, **hands_options: Any) -> RunState:
+def run_on(spec: RunSpec, world: SimWorld, disk: Disk, **executor_options: Any) -> RunState:
     """One life of an orchestrator: new, or taking up what an earlier one left; resumed when it stopped launching."""
     while True:
         state = fold(spec, disk.entries)
         world.remove_leftovers({agent_of("r1", one.task, one.attempt) for one in state.hosts.held.values()})
-        hands = SimHands(world, floor=state.last_at, **hands_options)
-        loop = Loop(state, disk.append, hands)
+        executor = SimExecutor(world, floor=state.last_at, **executor_options)
+        loop = Loop(state, disk.append, executor)
         if disk.entries:
-            loop.resume(Entry(hands.now(), "run", "noted", message="resumed"))
+            loop.resume(Entry(executor.now(), "run", "noted", message="resumed"))
         loop.go()
         if not state.stopped_why:
             return state
@@ -82,8 +82,8 @@ def check_end(spec: RunSpec, world: SimWorld, state: RunState) -> None:
             assert ended.has_failed, (task.slug, fault)
             assert ended.stage == STAGE[fault], (fault, ended)
             assert ended.message
-    if spec.knobs.max_hosts:
-        assert world.most_hosts <= spec.knobs.max_hosts
+    if spec.options.max_hosts:
+        assert world.most_hosts <= spec.options.max_hosts
         kept = {state.tasks[slug].agent for slug in state.tasks if _may_live(world, state, slug)}
         left = {host for host in world.hosts if host not in kept}
         hung = sum(world.fault(slug, 1) == "verify_hangs" for slug in state.tasks)
@@ -185,7 +185,7 @@ def test_a_death_and_downtime_at_every_entry_of_the_journal_loses_and_repeats_no
             run_on(spec, world, disk)
         disk.dies_at = None
         be_down(world, chance)
-        check_end(spec, world, run_on(spec, world, disk, silent_looks=chance.randrange(4)))
+        check_end(spec, world, run_on(spec, world, disk, silent_polls=chance.randrange(4)))
 
 
 @pytest.mark.accept("Q12", "Q2")
@@ -200,7 +200,7 @@ def test_many_downtimes_clock_jumps_and_freezes_in_one_run_lose_no_result(seed: 
         lives += 1
         freezes = tuple(chance.uniform(5, 40 * HOUR_S) for _ in range(chance.randrange(3)))
         try:
-            state = run_on(spec, world, disk, silent_looks=chance.randrange(6), freezes=freezes)
+            state = run_on(spec, world, disk, silent_polls=chance.randrange(6), freezes=freezes)
             break
         except KilledError:
             be_down(world, chance)
@@ -228,13 +228,13 @@ def test_a_run_without_credit_launches_few_agents_and_the_rest_can_be_resumed() 
     world.faults = ("model_refuses",)
     world.fault_share = 1.0
     state = RunState(spec)
-    Loop(state, disk.append, SimHands(world)).go()
+    Loop(state, disk.append, SimExecutor(world)).go()
     assert 3 <= len(world.agents) <= 2 * KNOBS.slots
     assert len(state.queue) == 40 - len(world.agents)
     assert {task.message for task in state.tasks.values() if task.has_failed} == {"no credit"}
     assert [entry.message for entry in disk.entries if entry.step == "run"] == ["launching stopped"]
     world.fault_share = 0.0
-    resumed = Loop(fold(spec, disk.entries), disk.append, SimHands(world))
+    resumed = Loop(fold(spec, disk.entries), disk.append, SimExecutor(world))
     resumed.resume(Entry(world.now, "run", "noted", message="resumed"))
     assert not resumed.go().queue
     assert len(world.verified) == 40 - len([task for task in state.tasks.values() if task.has_failed])

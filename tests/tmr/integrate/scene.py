@@ -15,7 +15,7 @@ from mngr_tmr.model.integration import Integration
 from mngr_tmr.model.kind import commit_kind
 from mngr_tmr.model.record import Commit, TaskRecord
 from mngr_tmr.model.result import Change, ChangeKind, Claim, Outcome, Result
-from mngr_tmr.model.run import Knobs, RunSpec
+from mngr_tmr.model.run import RunOptions, RunSpec
 from mngr_tmr.model.task import branch_of, make_task
 from mngr_tmr.model.verdict import TestRun, Verdict, Verified
 
@@ -61,7 +61,7 @@ class Scene:
         self.base = self.commits("main", "", [Work("the base", files)])[0]
         self.git("reset", "-q", "--hard")
         self.records: list[TaskRecord] = []
-        self.knobs = Knobs()
+        self.options = RunOptions()
         self.tutorial = ""
 
     def git(self, *args: str, stdin: bytes = b"") -> str:
@@ -96,7 +96,7 @@ class Scene:
         task = make_task(f"tests/{test}" if "/" not in test else test)
         branch = branch_of("r1", task.slug)
         ids = self.commits(branch, self.base, works) if works else []
-        commits = tuple(_commit(oid, work, self.knobs) for oid, work in zip(ids, works, strict=True))
+        commits = tuple(_commit(oid, work, self.options) for oid, work in zip(ids, works, strict=True))
         tip = ids[-1] if ids else self.base
         record = TaskRecord(
             task=task,
@@ -130,7 +130,7 @@ class Scene:
             tasks=tuple(record.task for record in self.records),
             pytest=("pytest",),
             tutorial=self.tutorial,
-            knobs=self.knobs,
+            options=self.options,
         )
 
     def integrate(self, resolve: Resolve | None = None) -> Integration:
@@ -146,8 +146,8 @@ class Scene:
         return set(said.split("\0")[:-1])
 
 
-def _commit(oid: str, work: Work, knobs: Knobs) -> Commit:
-    kind = commit_kind(tuple(work.files), knobs.implementation)
+def _commit(oid: str, work: Work, options: RunOptions) -> Commit:
+    kind = commit_kind(tuple(work.files), options.implementation)
     return Commit(oid, work.subject.partition("\n")[0], work.claimed or kind, kind, tuple(work.files))
 
 

@@ -8,7 +8,7 @@ from tests.tmr.project import Project, project
 import mngr
 from mngr_tmr.integrate.copy_runner import CopyRunner
 from mngr_tmr.integrate.runner import Runner
-from mngr_tmr.model.run import Knobs, RunSpec
+from mngr_tmr.model.run import RunOptions, RunSpec
 from mngr_tmr.model.task import make_task
 
 __all__ = ["project"]
@@ -18,10 +18,10 @@ TESTS = "import pytest\ndef test_one(): pass\ndef test_two(): assert 0\n@pytest.
 
 
 def spec(project: Project, *args: str) -> RunSpec:
-    run = project.run(*args, knobs=Knobs(verify_deadline_s=120.0))
+    run = project.run(*args, options=RunOptions(verify_deadline_s=120.0))
     names = ("test_one", "test_two", "test_three")
     tasks = tuple(make_task(f"tests/test_a.py::{name}") for name in names)
-    return RunSpec(run.id, run.repo, run.base, 0.0, tasks, run.pytest, args, knobs=run.knobs)
+    return RunSpec(run.id, run.repo, run.base, 0.0, tasks, run.pytest, args, options=run.options)
 
 
 @pytest.fixture

@@ -87,7 +87,7 @@ def why(done: Integration, slug: str) -> Iterator[str]:
 
 @pytest.mark.accept("R10")
 def test_what_is_green_passes_every_gate(scene: Scene) -> None:
-    scene.knobs = replace(scene.knobs, lint=f"{sys.executable} -m compileall -q app.py")
+    scene.options = replace(scene.options, lint=f"{sys.executable} -m compileall -q app.py")
     scene.agent(ADD, Work("add adds", {"app.py": FIXED}))
     scene.agent(DOUBLE, before="passed")
     scene.agent(NAME, before="passed")
@@ -158,7 +158,7 @@ def test_a_test_that_vanishes_is_a_red_gate(scene: Scene) -> None:
 
 @pytest.mark.accept("R10")
 def test_a_lint_command_that_turns_red_finds_its_commit(scene: Scene) -> None:
-    scene.knobs = replace(scene.knobs, lint="! grep -rn XXX app.py")
+    scene.options = replace(scene.options, lint="! grep -rn XXX app.py")
     scene.agent(ADD, Work("add adds", {"app.py": FIXED}))
     ugly = scene.agent(DOUBLE, Work("ugly", {"app.py": APP + "# XXX\n"}), before="passed")
     scene.agent(NAME, before="passed")
@@ -169,7 +169,7 @@ def test_a_lint_command_that_turns_red_finds_its_commit(scene: Scene) -> None:
 
 @pytest.mark.accept("R10")
 def test_what_is_red_at_the_base_blames_nobody(scene: Scene) -> None:
-    scene.knobs = replace(scene.knobs, lint="false")
+    scene.options = replace(scene.options, lint="false")
     scene.agent(DOUBLE, Work("words", {"app.py": APP.replace("a + a", "2 * a")}), before="passed")
     scene.agent(ADD, before="failed")
     done = tried(scene)
@@ -207,7 +207,7 @@ def test_all_tests_are_run_at_the_tip_and_told_with_what_they_did_before(scene: 
         + "\n\ndef test_three():\n    assert app.add(1, 2) == 3\n\n\ndef test_gone():\n    assert app.gone\n"
     )
     scene = with_tests(scene, more)
-    scene.knobs = replace(scene.knobs, suite=suite)
+    scene.options = replace(scene.options, suite=suite)
     scene.agent(ADD, Work("add adds", {"app.py": FIXED}))
     scene.agent(DOUBLE, before="passed")
     three, gone = (f"test_app.py::test_{name}" for name in ("three", "gone"))

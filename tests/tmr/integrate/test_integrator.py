@@ -61,8 +61,8 @@ def play(scene: Scene, *steps: dict[str, Any], transfer: str = "mirror") -> None
     """The integrator does this."""
     playbook = scene.repo.parent / "playbook.json"
     playbook.write_text(json.dumps([{"wait_message": True}, *steps, {"exit": 0}]))
-    scene.knobs = replace(
-        scene.knobs,
+    scene.options = replace(
+        scene.options,
         integrator_type="scripted",
         integrator_args=(str(playbook),),
         timeout_s=240.0,
@@ -73,7 +73,7 @@ def play(scene: Scene, *steps: dict[str, Any], transfer: str = "mirror") -> None
 def by_integrator(
     scene: Scene, world: World, runner: Untried | None = None, before: Integration | None = None
 ) -> Integration:
-    scene.knobs = replace(scene.knobs, integrator="agent")
+    scene.options = replace(scene.options, integrator="agent")
     manager = mngr.Manager(cwd=str(scene.repo), env=world.env)
     runner = runner or Untried(scene)
     return reduce(scene.run, scene.records, runner=runner, before=before, manager=manager)
@@ -176,7 +176,7 @@ def automatic(scene: Scene, world: World, before: Integration | None = None) -> 
 @pytest.mark.accept("R1")
 def test_without_a_conflict_no_agent_is_made(scene: Scene, world: World) -> None:
     scene.agent("test_a.py::test_a", Work("y", {"other.py": "y = 1\n"}))
-    scene.knobs = replace(scene.knobs, integrator_type="no such type")
+    scene.options = replace(scene.options, integrator_type="no such type")
     assert [fix.title for fix in automatic(scene, world).fixes] == ["y"]
 
 
@@ -187,7 +187,7 @@ def test_mechanical_uses_no_agent_even_for_a_conflict(scene: Scene, world: World
     )
     scene.agent("test_b.py::test_b", Work("yours", {"app.py": APP.replace("line 3\n", "yours\n")}))
     play(scene, {"edit": "app.py", "text": "ours\n"}, {"commit": "ours"})
-    scene.knobs = replace(scene.knobs, integrator="mechanical")
+    scene.options = replace(scene.options, integrator="mechanical")
     done = automatic(scene, world)
     assert [fix.title for fix in done.fixes] == ["mine"]
     assert done.conflicts[0]["resolved_by"] == ""
@@ -231,7 +231,7 @@ def test_an_agent_sees_the_token_only_when_it_is_to_push(scene: Scene, world: Wo
     scene.agent("test_a.py::test_a", Work("y", {"other.py": "y = 1\n"}))
     names = "env | sed -n 's/^\\(GH_TOKEN\\|EXTRA\\)=.*/\\1/p' | sort >seen.txt"
     play(scene, {"run": f"{names}; git add seen.txt; git commit -q -m seen"})
-    scene.knobs = replace(scene.knobs, integrator_env_names=("GH_TOKEN", "EXTRA"), push=push)
+    scene.options = replace(scene.options, integrator_env_names=("GH_TOKEN", "EXTRA"), push=push)
     manager = mngr.Manager(cwd=str(scene.repo), env=world.env)
     env = {"GH_TOKEN": "canary", "EXTRA": "1", "OTHER": "2"}
     done = integrate_by_agent(

@@ -10,7 +10,7 @@ from tests.tmr.project import Project
 
 import mngr
 from mngr_tmr.model.result import read_claim
-from mngr_tmr.model.run import Knobs, RunSpec
+from mngr_tmr.model.run import RunOptions, RunSpec
 from mngr_tmr.model.task import Task, make_task
 from mngr_tmr.prompts.render import code, fenced, nudge_text, render_prompt
 from mngr_tmr.publish.helper import HelperConfig, helper_setup
@@ -22,7 +22,7 @@ TEST = "tests/test_app.py::test_greets"
 
 
 def plain_run(repo: Path | str = "/nowhere", prompt: str = "") -> RunSpec:
-    return RunSpec("r1", str(repo), "a" * 40, 0.0, (), ("pytest",), knobs=Knobs(prompt=prompt))
+    return RunSpec("r1", str(repo), "a" * 40, 0.0, (), ("pytest",), options=RunOptions(prompt=prompt))
 
 
 def prompt(run: RunSpec | None = None, task: Task | None = None) -> str:

@@ -13,7 +13,7 @@ from mngr_tmr.model.integration import Integration
 from mngr_tmr.model.measured import Measured, MeasuredTest
 from mngr_tmr.model.record import Commit, End, TaskRecord
 from mngr_tmr.model.result import Blocked, Change, ChangeKind, Claim, Escalation, Outcome, Result
-from mngr_tmr.model.run import Knobs, RunSpec
+from mngr_tmr.model.run import RunOptions, RunSpec
 from mngr_tmr.model.task import Task, make_task
 from mngr_tmr.model.verdict import TestOutcome, TestRun, Verdict, Verified
 from mngr_tmr.report.contents import Contents, RunNow, make_contents
@@ -124,7 +124,7 @@ class RunDesk:
     def __init__(self, repo: Path, *names: str, name: str = "r1", out: str = "", **about: Any) -> None:
         self.repo = repo
         self.base = self.git("rev-parse", "HEAD").strip() if (repo / ".git").exists() else BASE
-        about = {"knobs": Knobs(type="scripted", slots=4), "pytest": ("pytest",), **about}
+        about = {"options": RunOptions(type="scripted", slots=4), "pytest": ("pytest",), **about}
         self.spec = RunSpec(name, str(repo), self.base, T0, tuple(task(one) for one in names), **about)
         self.folder: RunFolder = make_folder(runs_folder(str(repo), out), self.spec)
         self.path = Path(self.folder.path)

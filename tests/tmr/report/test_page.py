@@ -26,7 +26,7 @@ import mngr
 from mngr_tmr.engine.journal import Journal
 from mngr_tmr.model.integration import Fix, Integration, Weakening, Witness
 from mngr_tmr.model.result import Try
-from mngr_tmr.model.run import Knobs
+from mngr_tmr.model.run import RunOptions
 from mngr_tmr.report.source import TmrSource
 from mngr_view.records import Detail, Run
 from mngr_view.records import Test as PageRow
@@ -238,7 +238,7 @@ def test_the_command_to_run_a_test_again_does_so(repo: Path, tmp_path: Path) -> 
     desk = RunDesk(repo)
     desk.git("add", ".")
     desk.git("commit", "-q", "-m", "tests")
-    desk = RunDesk(repo, "a", name="r2", knobs=Knobs(setup="touch ready"), pytest=PYTEST)
+    desk = RunDesk(repo, "a", name="r2", options=RunOptions(setup="touch ready"), pytest=PYTEST)
     desk.ended("a", commit=desk.base)
     work = row_of(TmrSource(desk.folder), "a").work
     assert work is not None

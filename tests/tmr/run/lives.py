@@ -16,7 +16,7 @@ import mngr
 from mngr.process import wait_until
 from mngr_tmr.engine.journal import read_journal
 from mngr_tmr.run.folder import RunFolder, read_spec
-from mngr_tmr.run.look import agents_of
+from mngr_tmr.run.polling import agents_of
 
 LIFE_S = 300.0
 

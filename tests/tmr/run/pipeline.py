@@ -13,7 +13,7 @@ from tests.tmr.project import Project
 from mngr_tmr.engine.state import RunState
 from mngr_tmr.model.entry import Entry
 from mngr_tmr.model.record import TaskRecord
-from mngr_tmr.model.run import Knobs, RunSpec
+from mngr_tmr.model.run import RunOptions, RunSpec
 from mngr_tmr.model.task import make_task
 from mngr_tmr.run.folder import RunFolder, find_folder, make_folder, runs_folder
 from mngr_tmr.run.records import Records
@@ -21,7 +21,7 @@ from mngr_tmr.run.start import run_tasks
 
 Step = dict[str, Any]
 UNCHANGED: Step = {"run": "mngr-result write --outcome unchanged --summary 'Nothing to change.'"}
-KNOBS = Knobs(
+KNOBS = RunOptions(
     type="scripted", slots=4, verifiers=1, timeout_s=120, grace_s=2, idle_s=120, verify_runs=1, record=False
 )
 
@@ -36,13 +36,13 @@ class Pipeline:
         self.manager = self.project.manager
         self.seen: list[Entry] = []
 
-    def spec(self, plays: dict[str, list[Step]], knobs: Knobs = KNOBS) -> RunSpec:
+    def spec(self, plays: dict[str, list[Step]], options: RunOptions = KNOBS) -> RunSpec:
         """A committed suite with a passing test per playbook."""
         body = "\n".join(f"def {name}():\n    assert True\n" for name in plays)
         self.project.commit("tests", tests__test_it=body)
         for name, steps in plays.items():
             (self.plays / f"{name}.json").write_bytes(msgspec.json.encode(steps))
-        spec = self.project.run("tests", knobs=replace(knobs, args=(f"{self.plays}/{{test}}.json",)))
+        spec = self.project.run("tests", options=replace(options, args=(f"{self.plays}/{{test}}.json",)))
         tasks = tuple(make_task(f"tests/test_it.py::{name}") for name in plays)
         return replace(spec, tasks=tasks)
 
@@ -52,8 +52,8 @@ class Pipeline:
     def found(self) -> RunFolder:
         return find_folder(runs_folder(str(self.project.repo)), "r1")
 
-    def run(self, plays: dict[str, list[Step]], knobs: Knobs = KNOBS) -> dict[str, TaskRecord]:
-        folder = self.folder(self.spec(plays, knobs))
+    def run(self, plays: dict[str, list[Step]], options: RunOptions = KNOBS) -> dict[str, TaskRecord]:
+        folder = self.folder(self.spec(plays, options))
         self.go(folder)
         return self.records(folder)
 

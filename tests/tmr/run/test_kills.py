@@ -15,7 +15,7 @@ from tests.tmr.run.pipeline import KNOBS, UNCHANGED, Pipeline
 
 import mngr
 from mngr_tmr.engine.journal import read_journal
-from mngr_tmr.run.look import agents_of
+from mngr_tmr.run.polling import agents_of
 
 KILLS = int(os.environ.get("MNGR_TEST_KILLS", "10"))
 _TASKS = 6 + KILLS // 2

@@ -22,7 +22,7 @@ from mngr_tmr.engine.journal import read_journal
 from mngr_tmr.engine.state import RunState
 from mngr_tmr.model.entry import Entry
 from mngr_tmr.run.folder import read_spec
-from mngr_tmr.run.look import LookAround
+from mngr_tmr.run.polling import AgentPoller
 from mngr_tmr.run.steps import Steps
 
 pytestmark = pytest.mark.slow
@@ -77,11 +77,11 @@ def test_a_screen_that_cannot_be_read_delays_no_look(pipeline: Pipeline, hosts: 
     done = make("done", args=("sh", "-c", 'touch "$MNGR_OUTBOX/result.json"; sleep 600')).agent
     hosts.configure({"hang": "mngr-capture"})
     names = {f"{agent.id}@{agent.host.name}.faulty": agent.name for agent in (busy, done)}
-    look = LookAround({name: address for address, name in names.items()}, manager, screen_every_s=0.0)
-    assert wait_until(lambda: look(1.0).seen["done"].has_result, PATIENCE_S)
+    poll = AgentPoller({name: address for address, name in names.items()}, manager, screen_every_s=0.0)
+    assert wait_until(lambda: poll(1.0).agents["done"].has_result, PATIENCE_S)
     reading = [thread.name for thread in threading.enumerate() if thread.name.startswith("tmr-screen-")]
     assert sorted(reading) == ["tmr-screen-busy", "tmr-screen-done"], "one look waited for a screen"
-    assert look(2.0).seen["busy"].mood == "working"
+    assert poll(2.0).agents["busy"].activity == "working"
 
 
 @pytest.mark.accept("S6")

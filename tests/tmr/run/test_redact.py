@@ -367,8 +367,8 @@ def test_what_a_killed_process_left_is_swept_up(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_step_that_fails_and_a_test_that_prints_tell_no_value(pipeline: Pipeline) -> None:
-    knobs = replace(KNOBS, setup='if [ -e shown ]; then echo "$TOKEN" >&2; exit 9; fi')
-    spec = pipeline.spec({"test_a": [UNCHANGED]}, knobs)
+    options = replace(KNOBS, setup='if [ -e shown ]; then echo "$TOKEN" >&2; exit 9; fi')
+    spec = pipeline.spec({"test_a": [UNCHANGED]}, options)
     pipeline.project.commit(tests__test_it="import os\ndef test_a(): assert not os.environ['TOKEN']\n")
     first = pipeline.folder(replace(spec, base=pipeline.project.head()))
     pipeline.go(first, env={"TOKEN": "f00dcafe"})

@@ -15,7 +15,7 @@ from mngr_tmr.engine.journal import read_journal
 from mngr_tmr.model.entry import Entry
 from mngr_tmr.model.task import agent_of, branch_of
 from mngr_tmr.run.folder import RunFolder
-from mngr_tmr.run.look import agents_of
+from mngr_tmr.run.polling import agents_of
 from mngr_tmr.run.steps import Steps
 
 pytestmark = pytest.mark.slow

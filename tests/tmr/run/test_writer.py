@@ -27,7 +27,7 @@ ELSEWHERE = {
     "integrate/checkout.py": "temporary checkouts",
     "integrate/push.py": "a temporary home for gh",
     "report/markdown.py": "the file that GitHub names, with text that was cleaned",
-    "demo/stage.py": "the demo's own repository",
+    "demo/setup.py": "the demo's own repository",
     "demo/ending.py": "a link to the demo's page",
     "example/make.py": "the demo's own repository",
     "example/many.py": "the demo's own repository",

@@ -14,14 +14,14 @@ from mngr.process import run as run_program
 from mngr_tmr.collect.collect import collect
 from mngr_tmr.copies.copies import Copies
 from mngr_tmr.copies.copy import destroy_copies, open_copy
-from mngr_tmr.model.run import Knobs, RunSpec
+from mngr_tmr.model.run import RunOptions, RunSpec
 from mngr_tmr.model.task import make_task
 from mngr_tmr.model.verdict import Verified
 from mngr_tmr.verify.verify import measure_base, verify
 
 pytestmark = pytest.mark.slow
 
-QUICK = Knobs(verify_deadline_s=120.0, verify_runs=1)
+QUICK = RunOptions(verify_deadline_s=120.0, verify_runs=1)
 APP = "def greet(name='you'): return 'hello ' + name\n"
 WRONG_APP = "def greet(name='you'): return 'hello'\n"
 TESTS = "from app import greet\n\ndef test_greets(): assert greet() == 'hello you'\n"
@@ -29,15 +29,17 @@ ROOT = ""
 GREETS = "tests/test_app.py::test_greets"
 
 
-def collected(project: Project, *args: str, knobs: Knobs = QUICK) -> RunSpec:
-    spec = project.run(*args, knobs=knobs)
+def collected(project: Project, *args: str, options: RunOptions = QUICK) -> RunSpec:
+    spec = project.run(*args, options=options)
     return msgspec.structs.replace(spec, tasks=collect(spec, manager=project.manager).tasks)
 
 
-def chosen(project: Project, *node_ids: str, args: tuple[str, ...] = (), knobs: Knobs = QUICK) -> RunSpec:
+def chosen(
+    project: Project, *node_ids: str, args: tuple[str, ...] = (), options: RunOptions = QUICK
+) -> RunSpec:
     """A run whose tests are known, where how they are collected is no question; `collected` costs a copy more."""
     tasks = tuple(map(make_task, node_ids))
-    return msgspec.structs.replace(project.run(*args, knobs=knobs), tasks=tasks)
+    return msgspec.structs.replace(project.run(*args, options=options), tasks=tasks)
 
 
 def verdicts(measured: dict[str, Verified]) -> dict[str, str]:
@@ -96,7 +98,7 @@ def test_a_fix_is_seen_at_its_commit_in_a_copy_that_is_gone_afterwards(
     project: Project, transfer: str
 ) -> None:
     base = project.commit(app=WRONG_APP, conftest=ROOT, tests__test_app=TESTS)
-    spec = collected(project, knobs=Knobs(verify_deadline_s=120.0, transfer=transfer))
+    spec = collected(project, options=RunOptions(verify_deadline_s=120.0, transfer=transfer))
     project.commit(app=APP, tests__test_more=TESTS, tests__test_app=TESTS + "def test_new(): pass\n")
     tip = project.head()
     project.world.git("reset", "-q", "--hard", base)
@@ -124,7 +126,7 @@ def test_sometimes_passing_is_flaky_and_never_passed(project: Project) -> None:
         """
     )
     spec = chosen(
-        project, "tests/test_a.py::test_sometimes", knobs=Knobs(verify_deadline_s=120.0, verify_runs=2)
+        project, "tests/test_a.py::test_sometimes", options=RunOptions(verify_deadline_s=120.0, verify_runs=2)
     )
     found = verify(spec, spec.tasks[0], spec.base, manager=project.manager)
     assert found.verdict == "flaky"
@@ -172,7 +174,7 @@ def test_a_deadline_ends_the_test_with_its_children_and_keeps_what_was_known(pro
         """
     )
     tests = ("tests/test_a.py::test_first", "tests/test_a.py::test_hangs")
-    spec = chosen(project, *tests, args=("-s",), knobs=Knobs(verify_deadline_s=25.0, verify_runs=2))
+    spec = chosen(project, *tests, args=("-s",), options=RunOptions(verify_deadline_s=25.0, verify_runs=2))
     measured = measure_base(spec, manager=project.manager)
     assert verdicts(measured) == {"test_first": "passed", "test_hangs": "error"}
     hung = measured["tests/test_a.py::test_hangs"].runs[0].message
@@ -205,9 +207,9 @@ def test_a_setup_that_installs_each_copy_gives_the_right_code(project: Project) 
         f"printf '%s\\n' {' '.join(_our_tools())} >\"$p/tools.pth\" && "
         'echo "$PWD/src" >"$p/own.pth"'
     )
-    knobs = Knobs(verify_deadline_s=120.0, verify_runs=1, setup=install, programs=())
+    options = RunOptions(verify_deadline_s=120.0, verify_runs=1, setup=install, programs=())
     pytest_there = (".venv/bin/python", "-m", "pytest", *LEAN_FLAGS)
-    spec = msgspec.structs.replace(project.run(knobs=knobs), pytest=pytest_there)
+    spec = msgspec.structs.replace(project.run(options=options), pytest=pytest_there)
     spec = msgspec.structs.replace(spec, tasks=(make_task(GREETS),))
     project.world.env["PATH"] = os.environ["PATH"]
     tip = project.commit(
@@ -247,7 +249,7 @@ def test_a_pass_of_a_program_that_nothing_connects_with_the_copy_is_not_verified
         "test_other": "passed",
     }
     stated = collect(
-        project.run(knobs=msgspec.structs.replace(QUICK, programs=("tool",))), manager=project.manager
+        project.run(options=msgspec.structs.replace(QUICK, programs=("tool",))), manager=project.manager
     )
     assert stated.wrong_code == f"tool comes from {programs}/tool"
 
@@ -308,7 +310,7 @@ def test_a_copy_sees_the_variables_it_was_given_and_no_other_of_ours(
     spec = chosen(
         project,
         "tests/test_a.py::test_env",
-        knobs=Knobs(verify_deadline_s=120.0, verify_runs=1, integrator_env_names=("SECRET_TOKEN",)),
+        options=RunOptions(verify_deadline_s=120.0, verify_runs=1, integrator_env_names=("SECRET_TOKEN",)),
     )
     found = verify(spec, spec.tasks[0], spec.base, env={"GIVEN": "a b$c"}, manager=project.manager)
     assert found.verdict == "passed", found
@@ -342,8 +344,8 @@ def test_a_test_that_commits_and_lies_in_our_file_changes_nothing_of_ours(
                 assert False, "it was bad"
         """
     )
-    knobs = Knobs(verify_deadline_s=120.0, verify_runs=1, transfer=transfer)
-    spec = chosen(project, "tests/test_a.py::test_bad", knobs=knobs)
+    options = RunOptions(verify_deadline_s=120.0, verify_runs=1, transfer=transfer)
+    spec = chosen(project, "tests/test_a.py::test_bad", options=options)
     found = verify(spec, spec.tasks[0], spec.base, manager=project.manager)
     assert found.verdict == "failed"
     assert project.head() == before
@@ -352,8 +354,10 @@ def test_a_test_that_commits_and_lies_in_our_file_changes_nothing_of_ours(
 @pytest.mark.accept("M15")
 def test_a_setup_that_fails_is_an_error_of_ours_and_leaves_nothing(project: Project) -> None:
     project.commit(tests__test_a="def test_one(): pass\n")
-    knobs = Knobs(setup="echo no such package >&2; exit 3")
-    spec = msgspec.structs.replace(project.run(knobs=knobs), tasks=(make_task("tests/test_a.py::test_one"),))
+    options = RunOptions(setup="echo no such package >&2; exit 3")
+    spec = msgspec.structs.replace(
+        project.run(options=options), tasks=(make_task("tests/test_a.py::test_one"),)
+    )
     with pytest.raises(mngr.MngrError, match="no such package"):
         verify(spec, spec.tasks[0], spec.base, manager=project.manager)
     assert mngr.list_agents(manager=project.manager).agents == ()
@@ -400,7 +404,7 @@ def test_a_component_in_a_folder_of_its_own_is_verified_there(project: Project) 
     (project.repo / "part one/pytest.ini").write_text("[pytest]\n")
     (project.repo / "part one/tests/test_a.py").write_text("def test_one(): open('pytest.ini').close()\n")
     base = project.commit()
-    spec = project.run("tests", folder="part one", knobs=QUICK)
+    spec = project.run("tests", folder="part one", options=QUICK)
     spec = msgspec.structs.replace(spec, tasks=collect(spec, manager=project.manager).tasks)
     (project.repo / "part one/tests/test_b.py").write_text("def test_two(): pass\n")
     tip = project.commit()

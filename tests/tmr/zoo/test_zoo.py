@@ -21,14 +21,14 @@ import mngr
 import mngr_tmr.zoo
 from mngr.actions.manager import Manager
 from mngr_tmr.collect.collect import collect
-from mngr_tmr.model.run import Knobs, RunSpec
+from mngr_tmr.model.run import RunOptions, RunSpec
 from mngr_tmr.model.task import agent_of
 from mngr_tmr.report.report import Reported, write_report
 from mngr_tmr.report.rows import Row
 from mngr_tmr.report.sections import SECTIONS
 from mngr_tmr.run.folder import RunFolder, make_folder, runs_folder
-from mngr_tmr.run.look import agents_of
-from mngr_tmr.run.reduce import Secrets, integrate_run
+from mngr_tmr.run.integrate_run import Secrets, integrate_run
+from mngr_tmr.run.polling import agents_of
 from mngr_tmr.run.start import run_tasks
 from mngr_tmr.zoo.make import CANARY, TOKEN, make_zoo
 from mngr_view.template import TEMPLATE
@@ -59,11 +59,11 @@ class Zoo:
         made = make_zoo(str(world.folder / "zoo"))
         self.repo = Path(made.repo)
         self.manager = Manager(cwd=made.repo, env=world.env)
-        knobs = Knobs("scripted", (made.play_arg,), slots=4, verifiers=1, timeout_s=60.0, grace_s=2.0)
-        knobs = replace(knobs, idle_s=60.0, verify_runs=1, env_names=(TOKEN, CANARY))
+        options = RunOptions("scripted", (made.play_arg,), slots=4, verifiers=1, timeout_s=60.0, grace_s=2.0)
+        options = replace(options, idle_s=60.0, verify_runs=1, env_names=(TOKEN, CANARY))
         head = world.git("rev-parse", "HEAD", cwd=self.repo).strip()
         spec = RunSpec(
-            "zoo", made.repo, head, time.time(), (), ("pytest", *LEAN_FLAGS), ("tests",), knobs=knobs
+            "zoo", made.repo, head, time.time(), (), ("pytest", *LEAN_FLAGS), ("tests",), options=options
         )
         self.spec = replace(spec, tasks=collect(spec, manager=self.manager).tasks)
         self.folder: RunFolder = make_folder(runs_folder(made.repo), self.spec)

@@ -14,7 +14,7 @@ _TOLD = 20
 _EMPTY = "its outbox is empty"
 
 
-def bring_files(
+def pull_artifacts(
     agent: mngr.Row | str, attempt: str, writer: RunWriter, manager: mngr.Manager, pulled: str = ""
 ) -> tuple[str, ...]:
     """Everything but commits, into the folder of an attempt; what a reader must know about it.

@@ -8,7 +8,7 @@ import pytest
 import mngr
 from mngr_tmr.model.run import RunSpec
 from mngr_tmr.model.task import make_task
-from mngr_tmr.run.piped import Carried, read_lines
+from mngr_tmr.run.from_pipe import Carried, read_lines
 
 AGENT: dict[str, Any] = {"id": "agent-1", "name": "a", "address": "a", "type": "scripted", "state": "STOPPED"}
 
@@ -26,7 +26,7 @@ def test_lines_make_one_run_whatever_else_they_carry() -> None:
         "tests/test_a.py::test_a",
         "tests/test_a.py::test_b",
     ]
-    assert (arrivals.spec.id, arrivals.spec.knobs.type, arrivals.problems) == ("r1", "scripted", ())
+    assert (arrivals.spec.id, arrivals.spec.options.type, arrivals.problems) == ("r1", "scripted", ())
     assert [one.agent.id for one in arrivals.lines if one.agent] == ["agent-1", "agent-1"]
 
 

@@ -22,7 +22,7 @@ _MANAGERS = frozenset(
 )
 
 
-class Lender(Struct, frozen=True):
+class PytestCommand(Struct, frozen=True):
     """How pytest is started, by an absolute path where packages are borrowed here; `own_venv` as asked or found."""
 
     pytest: tuple[str, ...]
@@ -38,7 +38,7 @@ class Wanted(Struct, frozen=True):
     is_local: bool
 
 
-def find_lender(wanted: Wanted, said: Mapping[str, Any], env: Mapping[str, str]) -> Lender:
+def find_pytest_command(wanted: Wanted, said: Mapping[str, Any], env: Mapping[str, str]) -> PytestCommand:
     """Chooses the Python; an error only where an environment was asked for that cannot be made."""
     asked = said.get("pytest", ())
     given = tuple(shlex.split(asked)) if isinstance(asked, str) else tuple(asked)
@@ -46,10 +46,10 @@ def find_lender(wanted: Wanted, said: Mapping[str, Any], env: Mapping[str, str])
     if own_venv is None:
         own_venv = not _has_its_own(given) and is_python_project(wanted)
     if not wanted.is_local:
-        return Lender(given or ("python3", "-m", "pytest"), bool(own_venv))
+        return PytestCommand(given or ("python3", "-m", "pytest"), bool(own_venv))
     if not own_venv:
-        return Lender(given or (*_default(), "-m", "pytest"), False)
-    return Lender(_borrowed(given, wanted.repo, env), True)
+        return PytestCommand(given or (*_default(), "-m", "pytest"), False)
+    return PytestCommand(_borrowed(given, wanted.repo, env), True)
 
 
 def is_python_project(wanted: Wanted) -> bool:

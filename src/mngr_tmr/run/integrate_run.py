@@ -15,7 +15,7 @@ from mngr_tmr.integrate.push import find_token, publish
 from mngr_tmr.integrate.reduce import reduce
 from mngr_tmr.integrate.runner import TellingRunner
 from mngr_tmr.model.integration import Integration
-from mngr_tmr.model.run import Knobs, RunSpec
+from mngr_tmr.model.run import RunOptions, RunSpec
 from mngr_tmr.run.folder import RunFolder, read_json
 from mngr_tmr.run.records import Records
 from mngr_tmr.run.redact import Redactor, no_values_in_errors
@@ -33,30 +33,30 @@ def integrate_run(
     *,
     manager: mngr.Manager,
     secrets: Secrets,
-    knobs: Knobs | None = None,
+    options: RunOptions | None = None,
     tell: Callable[[str], None] = lambda _: None,
 ) -> Integration:
     """Integrates what a run has; again at any time, from what is stored, with the same branch as the answer.
 
-    `knobs` are used instead of the run's own, which are those that it was last resumed with.
+    `options` are used instead of the run's own, which are those that it was last resumed with.
     `tell` is told each step when it begins.
 
     With `push`, the branch goes to the remote and becomes a pull request; what keeps it from that is a note.
     """
     folder = folder.hiding(secrets.tests, secrets.integrator)
     with no_values_in_errors(folder.redactor):
-        return _integrate(folder, manager, secrets, knobs, tell)
+        return _integrate(folder, manager, secrets, options, tell)
 
 
 def _integrate(
     folder: RunFolder,
     manager: mngr.Manager,
     secrets: Secrets,
-    knobs: Knobs | None,
+    options: RunOptions | None,
     tell: Callable[[str], None],
 ) -> Integration:
     records, clean = Records(folder), folder.redactor
-    spec, tasks = replace(records.spec, knobs=knobs or records.state.knobs), records.tasks()
+    spec, tasks = replace(records.spec, options=options or records.state.options), records.tasks()
     before = read_json(folder.integration, Integration) if os.path.exists(folder.integration) else None
     with CopyRunner(spec, env=secrets.tests, manager=manager, tell=tell) as runner:
         integration = reduce(
@@ -71,7 +71,7 @@ def _integrate(
     text = clean.text(pr_text(spec, tuple(map(clean.record, tasks)), integration))
     folder.writer.write_json(folder.integration, integration)
     folder.writer.write(folder.pr, text.encode())
-    if spec.knobs.push:
+    if spec.options.push:
         tell("pushing the branch")
         integration = publish(spec.repo, integration, text, find_token(secrets.integrator))
         folder.writer.write_json(folder.integration, integration)

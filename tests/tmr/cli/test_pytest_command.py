@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from tests.tmr.own_project import GREETER, OwnProject
 
-from mngr_tmr.cli.lender import Lender, Wanted, find_lender
+from mngr_tmr.cli.pytest_command import PytestCommand, Wanted, find_pytest_command
 from mngr_tmr.integrate.local_runner import LocalRunner
-from mngr_tmr.model.run import Knobs, RunSpec
+from mngr_tmr.model.run import RunOptions, RunSpec
 
 pytestmark = pytest.mark.accept("M18")
 
@@ -23,16 +23,17 @@ def test_the_environment_that_is_active_lends_and_what_is_said_wins(own: OwnProj
     wanted = Wanted(str(own.repo), base, "", is_local=True)
     python, pytest_of = str(own.venv / "bin/python"), ("-m", "pytest")
     active = {"PATH": "/usr/bin:/bin", "VIRTUAL_ENV": str(own.venv)}
-    assert find_lender(wanted, {}, active) == Lender((python, *pytest_of), True)
+    assert find_pytest_command(wanted, {}, active) == PytestCommand((python, *pytest_of), True)
     # The first that has pytest: /usr/bin/python3 may be there without it.
-    assert find_lender(wanted, {"pytest": "pytest -x"}, active).pytest == (python, *pytest_of, "-x")
-    named = find_lender(wanted, {"pytest": f"{python} -m pytest -x"}, {"PATH": "/usr/bin:/bin"})
-    assert named == Lender((python, "-m", "pytest", "-x"), True)
-    assert find_lender(wanted, {"own_venv": False}, active) == Lender((sys.executable, *pytest_of), False)
+    assert find_pytest_command(wanted, {"pytest": "pytest -x"}, active).pytest == (python, *pytest_of, "-x")
+    named = find_pytest_command(wanted, {"pytest": f"{python} -m pytest -x"}, {"PATH": "/usr/bin:/bin"})
+    assert named == PytestCommand((python, "-m", "pytest", "-x"), True)
+    not_own = find_pytest_command(wanted, {"own_venv": False}, active)
+    assert not_own == PytestCommand((sys.executable, *pytest_of), False)
     for brings_its_own in ("uv run pytest", ".venv/bin/python -m pytest", "tox"):
-        assert find_lender(wanted, {"pytest": brings_its_own}, active).own_venv is False
+        assert find_pytest_command(wanted, {"pytest": brings_its_own}, active).own_venv is False
     elsewhere = Wanted(str(own.repo), base, "", is_local=False)
-    assert find_lender(elsewhere, {}, active) == Lender(("python3", *pytest_of), True)
+    assert find_pytest_command(elsewhere, {}, active) == PytestCommand(("python3", *pytest_of), True)
 
 
 @pytest.mark.parametrize(
@@ -52,7 +53,7 @@ def test_only_what_pip_can_install_is_a_project(
 ) -> None:
     own = OwnProject(tmp_path, has_venv=False)
     wanted = Wanted(str(own.repo), own.commit_files(files), folder, is_local=False)
-    assert find_lender(wanted, {}, {}).own_venv is is_project
+    assert find_pytest_command(wanted, {}, {}).own_venv is is_project
 
 
 @pytest.mark.accept("M17")
@@ -66,7 +67,7 @@ def test_commits_that_are_tried_without_agents_have_it_too(own: OwnProject) -> N
     own.install_editable()
     before = own.hashes()
     python = (str(own.venv / "bin/python"), "-m", "pytest")
-    spec = RunSpec("r1", str(own.repo), good, 0.0, (), python, knobs=Knobs(own_venv=True))
+    spec = RunSpec("r1", str(own.repo), good, 0.0, (), python, options=RunOptions(own_venv=True))
     with LocalRunner(spec) as runner:
         ran = [runner.run_tests(commit, ["tests/test_it.py::test_it"])[0].outcome for commit in (good, bad)]
     assert ran == ["passed", "failed"]

@@ -6,14 +6,14 @@ import shutil
 from msgspec import Struct
 
 import mngr
+from mngr_tmr.copies.base_snapshot import drop_base_snapshot
 from mngr_tmr.copies.copy import RUN_LABEL
 from mngr_tmr.copies.hosts import destroy_unfinished
-from mngr_tmr.copies.ready import drop_ready
 from mngr_tmr.git import Repository
 from mngr_tmr.model.run import RunSpec
 from mngr_tmr.model.task import integrated_branch
 from mngr_tmr.run.folder import RunFolder
-from mngr_tmr.run.look import agents_of
+from mngr_tmr.run.polling import agents_of
 
 
 class Branch(Struct, frozen=True):
@@ -23,7 +23,7 @@ class Branch(Struct, frozen=True):
     commit: str
 
 
-class Remains(Struct, frozen=True):
+class Leftovers(Struct, frozen=True):
     """Everything of a run; `kept` is what stays although it is the run's."""
 
     run: str
@@ -35,13 +35,15 @@ class Remains(Struct, frozen=True):
     spec: RunSpec | None = None
 
 
-def find_remains(folder: RunFolder, spec: RunSpec, manager: mngr.Manager, *, all_branches: bool) -> Remains:
+def find_leftovers(
+    folder: RunFolder, spec: RunSpec, manager: mngr.Manager, *, all_branches: bool
+) -> Leftovers:
     """The run's agents, copies and branches; the integrated branch is kept unless all of them are meant."""
     copies = mngr.list_agents(mngr.Filter(labels=(f"{RUN_LABEL}={spec.id}",)), manager=manager).agents
     agents = {agent.id: agent for agent in (*agents_of(spec.id, manager), *copies)}
     branches = _branches(spec)
     keep = () if all_branches else (integrated_branch(spec.id),)
-    return Remains(
+    return Leftovers(
         spec.id,
         folder.path,
         spec.repo,
@@ -52,7 +54,7 @@ def find_remains(folder: RunFolder, spec: RunSpec, manager: mngr.Manager, *, all
     )
 
 
-def remove(remains: Remains, manager: mngr.Manager) -> tuple[str, ...]:
+def remove(remains: Leftovers, manager: mngr.Manager) -> tuple[str, ...]:
     """Agents, their hosts' snapshot, branches, the folder: what breaks off can be done again.
 
     Says what it could not take.
@@ -61,7 +63,7 @@ def remove(remains: Remains, manager: mngr.Manager) -> tuple[str, ...]:
         mngr.destroy(remains.agents, manager=manager)
     if remains.spec:
         destroy_unfinished(remains.spec, manager)
-        drop_ready(remains.spec, manager)
+        drop_base_snapshot(remains.spec, manager)
     notes = _remove_branches(remains)
     _remove_folder(remains.folder)
     return notes
@@ -78,7 +80,7 @@ def _branches(spec: RunSpec) -> tuple[Branch, ...]:
     return tuple(Branch(*line.split("\0")) for line in lines)
 
 
-def _remove_branches(remains: Remains) -> tuple[str, ...]:
+def _remove_branches(remains: Leftovers) -> tuple[str, ...]:
     """Each only as long as it stands where it was listed and nobody has it checked out."""
     if not remains.branches:
         return ()

@@ -1,17 +1,22 @@
-"""One look at all agents of a run: `list`, with the result file as the second signal."""
+"""Polls all agents of a run: one `list`, with the result file as the second signal."""
 
 import hashlib
 from collections.abc import Container, Iterable, Mapping
 
 import mngr
 from mngr_lib.safe_text import one_line
-from mngr_tmr.engine.sight import Look, Mood, Seen
+from mngr_tmr.engine.observation import Activity, AgentStatus, Poll
 from mngr_tmr.run.log import error_text
 from mngr_tmr.run.screens import Screens
 
 RUN, TASK, ATTEMPT = "tmr.run", "tmr.task", "tmr.attempt"
 
-_MOODS: dict[str, Mood] = {"RUNNING": "working", "WAITING": "waiting", "DONE": "ended", "STOPPED": "ended"}
+_ACTIVITIES: dict[str, Activity] = {
+    "RUNNING": "working",
+    "WAITING": "waiting",
+    "DONE": "ended",
+    "STOPPED": "ended",
+}
 _ASKS = {
     "permission": "it asks for permission, and nobody answers",
     "input": "it asks a question, and nobody answers",
@@ -32,10 +37,10 @@ _REFUSALS = {
 }
 
 
-class LookAround:
+class AgentPoller:
     """Lists the run's agents; a busy one's screen is read now and then, to tell work from a standstill.
 
-    No look waits for a screen: it shows what was read since the one before.
+    No poll waits for a screen: it shows what was read since the one before.
     `addresses` are those of the agents that were launched, by the names we gave them: names and labels in a row are
     the host's word, and a row whose record cannot be read has none.
     """
@@ -45,26 +50,26 @@ class LookAround:
         self._manager, self._screen_every_s = manager, screen_every_s
         self._screens, self._questions = Screens(manager), Screens(manager)
 
-    def __call__(self, at: float) -> Look:
+    def __call__(self, at: float) -> Poll:
         names = {address: name for name, address in list(self._addresses.items())}
         listings, problem = list_safely(self._manager)
         found = find_known(listings, names)
-        seen = {names[address]: self._seen(agent) for address, agent in found.items()}
-        return Look(at, seen, not problem and all(map(is_complete, listings)), problem)
+        statuses = {names[address]: self._status(agent) for address, agent in found.items()}
+        return Poll(at, statuses, not problem and all(map(is_complete, listings)), problem)
 
-    def _seen(self, agent: mngr.Agent) -> Seen:
-        mood = _MOODS.get(agent.state, "unknown")
-        asks = agent.waiting_reason if mood == "waiting" and agent.waiting_reason in _ASKS else None
+    def _status(self, agent: mngr.Agent) -> AgentStatus:
+        activity = _ACTIVITIES.get(agent.state, "unknown")
+        asks = agent.waiting_reason if activity == "waiting" and agent.waiting_reason in _ASKS else None
         question = self._question(agent) if asks else None
         if not asks:
             self._questions.forget(agent)
         error, kind = final_error(agent)
-        return Seen(
+        return AgentStatus(
             agent.name,
-            mood,
+            activity,
             agent.result,
             how(agent),
-            self._activity(agent) if mood == "working" else "",
+            self._progress_mark(agent) if activity == "working" else "",
             asks="" if question is None else str(asks),
             question=question or "",
             error=error,
@@ -76,7 +81,7 @@ class LookAround:
         screen = self._questions.last(agent, _QUESTION_EVERY_S)
         return None if screen is None else question_on(screen)
 
-    def _activity(self, agent: mngr.Agent) -> str:
+    def _progress_mark(self, agent: mngr.Agent) -> str:
         screen = self._screens.last(agent, self._screen_every_s)
         return hashlib.sha256(screen.encode(errors="replace")).hexdigest()[:16] if screen else ""
 

@@ -49,7 +49,7 @@ class Stage(Struct, frozen=True):
 
 
 @contextmanager
-def set_stage(folder: str, *, keep: bool) -> Iterator[Stage]:
+def set_up_demo(folder: str, *, keep: bool) -> Iterator[Stage]:
     """Makes what is missing in `folder`; on leaving, by whatever way, ends all that runs and removes all but it.
 
     Again in the same folder is safe: the repository is used again, from its first commit. What a demo that was

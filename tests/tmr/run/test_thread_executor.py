@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 import mngr
-from mngr_tmr.engine.sight import Look
+from mngr_tmr.engine.observation import Poll
 from mngr_tmr.model.entry import Entry
 from mngr_tmr.run.folder import RunFolder
-from mngr_tmr.run.hands import RealHands
 from mngr_tmr.run.log import RunLog
 from mngr_tmr.run.redact import Redactor
+from mngr_tmr.run.thread_executor import ThreadExecutor
 
 PATIENCE_S = 60.0
 SELDOM_S = 3600.0
@@ -30,11 +30,11 @@ class Eye:
         self.errors: list[Exception] = []
         self._ring = threading.Event()
 
-    def look(self, at: float) -> Look:
+    def look(self, at: float) -> Poll:
         self.looks.put(at)
         if self.errors:
             raise self.errors.pop(0)
-        return Look(at, {})
+        return Poll(at, {})
 
     def ring(self) -> None:
         self._ring.set()
@@ -51,14 +51,14 @@ def eye() -> Eye:
 
 
 @pytest.fixture
-def hands(eye: Eye) -> Iterator[RealHands]:
-    hands = RealHands({}, eye.look, eye.rang, poll_s=SELDOM_S)
-    yield hands
-    hands.close()
+def executor(eye: Eye) -> Iterator[ThreadExecutor]:
+    executor = ThreadExecutor({}, eye.look, eye.rang, poll_s=SELDOM_S)
+    yield executor
+    executor.close()
 
 
 @pytest.mark.accept("S6")
-def test_a_ring_is_followed_by_a_look_and_silence_by_none(eye: Eye, hands: RealHands) -> None:
+def test_a_ring_is_followed_by_a_look_and_silence_by_none(eye: Eye, executor: ThreadExecutor) -> None:
     eye.looks.get(timeout=PATIENCE_S)
     with pytest.raises(queue.Empty):
         eye.looks.get(timeout=0.5)
@@ -66,18 +66,18 @@ def test_a_ring_is_followed_by_a_look_and_silence_by_none(eye: Eye, hands: RealH
     eye.looks.get(timeout=PATIENCE_S)
     told: list[object] = []
     while len(told) < 2:
-        told += hands.news(PATIENCE_S)
-    assert all(isinstance(each, Look) for each in told)
+        told += executor.results(PATIENCE_S)
+    assert all(isinstance(each, Poll) for each in told)
 
 
 @pytest.mark.accept("S6")
 def test_without_a_bell_there_is_a_look_all_the_same(eye: Eye) -> None:
-    hands = RealHands({}, eye.look, eye.rang, poll_s=0.1)
+    executor = ThreadExecutor({}, eye.look, eye.rang, poll_s=0.1)
     try:
         for _ in range(3):
             eye.looks.get(timeout=PATIENCE_S)
     finally:
-        hands.close()
+        executor.close()
 
 
 @pytest.mark.accept("Q10", "Q2")
@@ -85,20 +85,20 @@ def test_the_watcher_survives_whatever_a_look_raises_and_says_so_once(eye: Eye) 
     """TH-H2, in a run."""
     error = UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte")
     eye.errors = [error, error, RecursionError("too deep"), error, mngr.UnreachableError("no route")]
-    hands = RealHands({}, eye.look, eye.rang, poll_s=0.1)
-    told: list[Entry | Look] = []
+    executor = ThreadExecutor({}, eye.look, eye.rang, poll_s=0.1)
+    told: list[Entry | Poll] = []
     try:
-        while not any(isinstance(each, Look) and each.is_whole for each in told):
-            news = hands.news(PATIENCE_S)
-            assert news, "nobody looks any more"
-            told += news
+        while not any(isinstance(each, Poll) and each.is_whole for each in told):
+            results = executor.results(PATIENCE_S)
+            assert results, "nobody looks any more"
+            told += results
     finally:
-        hands.close()
-    assert sum(isinstance(each, Look) and not each.is_whole for each in told) == 5
+        executor.close()
+    assert sum(isinstance(each, Poll) and not each.is_whole for each in told) == 5
     notes = [each.message for each in told if isinstance(each, Entry)]
     assert len(notes) == 4, notes
     assert "UnicodeDecodeError" in notes[0]
-    assert notes[3] == "looking at the agents failed: no route"
+    assert notes[3] == "polling the agents failed: no route"
 
 
 @pytest.mark.accept("Q10", "Q2")
@@ -106,17 +106,17 @@ def test_the_watcher_survives_a_bell_that_cannot_be_heard_and_says_so_once(eye: 
     def rang() -> bool:
         raise OSError(errno.EMFILE, "Too many open files")
 
-    hands = RealHands({}, eye.look, rang, poll_s=0.1)
-    told: list[Entry | Look] = []
+    executor = ThreadExecutor({}, eye.look, rang, poll_s=0.1)
+    told: list[Entry | Poll] = []
     try:
-        while sum(isinstance(each, Look) for each in told) < 4:
-            news = hands.news(PATIENCE_S)
-            assert news, "nobody looks any more"
-            told += news
+        while sum(isinstance(each, Poll) for each in told) < 4:
+            results = executor.results(PATIENCE_S)
+            assert results, "nobody looks any more"
+            told += results
     finally:
-        hands.close()
+        executor.close()
     (note,) = (each.message for each in told if isinstance(each, Entry))
-    assert note.startswith("waiting for the next look failed, and looks go on: OSError")
+    assert note.startswith("waiting for the next poll failed, and polling goes on: OSError")
 
 
 @pytest.mark.accept("P4", "Q13")
@@ -128,14 +128,16 @@ def test_a_bug_in_a_step_leaves_its_traceback_in_the_log_and_its_place_in_the_ro
 
     env = {"TOKEN": "canary-in-an-error"}
     folder = RunFolder(str(tmp_path), Redactor(env, env))
-    hands = RealHands({"pull": stumble}, eye.look, eye.rang, poll_s=SELDOM_S, log=RunLog(folder).unexpected)
+    executor = ThreadExecutor(
+        {"pull": stumble}, eye.look, eye.rang, poll_s=SELDOM_S, log=RunLog(folder).unexpected
+    )
     told: list[Entry] = []
     try:
-        hands.begin(Entry(1, "pull", "intended", "t", 2))
+        executor.begin(Entry(1, "pull", "intended", "t", 2))
         while not told:
-            told += [each for each in hands.news(PATIENCE_S) if isinstance(each, Entry)]
+            told += [each for each in executor.results(PATIENCE_S) if isinstance(each, Entry)]
     finally:
-        hands.close()
+        executor.close()
     assert re.fullmatch(r"KeyError: .*test_hands\.py:\d+\)", told[0].message)
     log = tmp_path / "run.log"
     assert "pull t (attempt 2)\nTraceback" in log.read_text()

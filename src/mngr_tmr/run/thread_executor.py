@@ -1,4 +1,4 @@
-"""The hands of a run in the real world: a thread per step, and one that looks at all agents at once."""
+"""Executes the steps of a run: a thread per step, and one that polls all agents."""
 
 import queue
 import secrets
@@ -11,37 +11,37 @@ import msgspec
 
 import mngr
 from mngr_tmr.engine.clock import RunClock
-from mngr_tmr.engine.sight import Look
+from mngr_tmr.engine.observation import Poll
 from mngr_tmr.model.entry import Entry, Later
 from mngr_tmr.run.log import error_text
 
 Step = Callable[[Entry], dict[str, Any]]
-LookAround = Callable[[float], Look]
+PollAgents = Callable[[float], Poll]
 Rang = Callable[[], bool]
 
 _TICK_S = 0.1
-# Also when everything rings, looking takes at most a third of the time.
+# Also when everything rings, polling takes at most a third of the time.
 _REST_S, _REST_SHARE, _STORM_S = 0.25, 2, 30.0
-_NO_BELL = "waiting for the next look failed, and looks go on"
+_NO_BELL = "waiting for the next poll failed, and polling goes on"
 
 
-class RealHands:
+class ThreadExecutor:
     """Every step has a thread of its own, so that one that hangs holds up nothing but its own task."""
 
     def __init__(
         self,
         steps: dict[str, Step],
-        look: LookAround,
+        poll: PollAgents,
         rang: Rang,
         *,
         poll_s: float,
         clock: RunClock | None = None,
         log: Callable[[str, Exception], None] = lambda _doing, _error: None,
     ) -> None:
-        """`log` is told of every error of a step or a look, and what was being done."""
-        self._steps, self._look, self._rang, self._poll_s = steps, look, rang, poll_s
+        """`log` is told of every error of a step or a poll, and what was being done."""
+        self._steps, self._poll, self._rang, self._poll_s = steps, poll, rang, poll_s
         self._clock, self._log = clock or RunClock(), log
-        self._news: queue.SimpleQueue[Entry | Look] = queue.SimpleQueue()
+        self._results: queue.SimpleQueue[Entry | Poll] = queue.SimpleQueue()
         self._over = threading.Event()
         self._problems: dict[str, str] = {}
         self._threads: dict[tuple[str, str], threading.Thread] = {}
@@ -57,27 +57,27 @@ class RealHands:
         try:
             thread.start()
         except RuntimeError as error:  # the system has no thread for it now
-            self._news.put(self._later(intention, mngr.CapacityError(str(error))))
+            self._results.put(self._later(intention, mngr.CapacityError(str(error))))
 
     def threads(self, steps: Iterable[tuple[str, str]]) -> list[threading.Thread]:
         """The threads of these steps, each a step and its task."""
         return [self._threads[step] for step in steps if step in self._threads]
 
-    def news(self, timeout_s: float) -> Sequence[Entry | Look]:
+    def results(self, timeout_s: float) -> Sequence[Entry | Poll]:
         try:
-            items = [self._news.get(timeout=timeout_s)]
+            items = [self._results.get(timeout=timeout_s)]
         except queue.Empty:
             return ()
-        while not self._news.empty():
-            items.append(self._news.get_nowait())
+        while not self._results.empty():
+            items.append(self._results.get_nowait())
         return items
 
     def put(self, entry: Entry) -> None:
         """News from outside, such as an interrupt; safe in a signal handler."""
-        self._news.put(entry)
+        self._results.put(entry)
 
     def close(self) -> None:
-        """Ends the looking; a step that still hangs goes with the process."""
+        """Ends the polling; a step that still hangs goes with the process."""
         self._over.set()
 
     def _carry_out(self, intention: Entry) -> None:
@@ -85,12 +85,12 @@ class RealHands:
         try:
             data = self._steps[step](intention)
         except mngr.CapacityError as error:
-            self._news.put(self._later(intention, error))
+            self._results.put(self._later(intention, error))
         except Exception as error:
             self._log(f"{step} {task} (attempt {attempt})", error)
-            self._news.put(Entry(self.now(), step, "failed", task, attempt, error_text(error)))
+            self._results.put(Entry(self.now(), step, "failed", task, attempt, error_text(error)))
         else:
-            self._news.put(Entry(self.now(), step, "done", task, attempt, data=data))
+            self._results.put(Entry(self.now(), step, "done", task, attempt, data=data))
 
     def _later(self, intention: Entry, error: mngr.CapacityError) -> Entry:
         step, task, attempt = intention.step, intention.task, intention.attempt
@@ -98,13 +98,13 @@ class RealHands:
         return Entry(self.now(), step, "later", task, attempt, error_text(error), data)
 
     def _watch(self) -> None:
-        """Looks again and again, whatever a look or the wait for the next one raises; what it raised is noted."""
+        """Polls until `close`; what a poll or the wait for the next one raises is noted, and polling goes on."""
         while not self._over.is_set():
             started = time.monotonic()
             try:
-                look = self._try_look(self.now())
-                self._note("looking at the agents failed", look.problem)
-                self._news.put(look)
+                poll = self._try_poll(self.now())
+                self._note("polling the agents failed", poll.problem)
+                self._results.put(poll)
                 took_s = time.monotonic() - started
                 self._over.wait(min(max(_REST_S, _REST_SHARE * took_s), _STORM_S))
                 self._listen(until=started + self._poll_s)
@@ -116,19 +116,19 @@ class RealHands:
     def _note(self, what: str, problem: str) -> None:
         """Notes a problem of this kind in the journal, unless it is the one that was noted last."""
         if problem and problem != self._problems.get(what):
-            self._news.put(Entry(self.now(), "run", "noted", message=f"{what}: {problem}"))
+            self._results.put(Entry(self.now(), "run", "noted", message=f"{what}: {problem}"))
         self._problems[what] = problem
 
-    def _try_look(self, at: float) -> Look:
-        """A look, or one that shows nothing: what cannot be seen is no evidence."""
+    def _try_poll(self, at: float) -> Poll:
+        """A poll; one that fails is an incomplete poll without agents, so that nothing is concluded from it."""
         try:
-            return self._look(at)
+            return self._poll(at)
         except Exception as error:
-            self._log("looking at the agents", error)
-            return Look(at, {}, is_whole=False, problem=error_text(error))
+            self._log("polling the agents", error)
+            return Poll(at, {}, is_whole=False, problem=error_text(error))
 
     def _listen(self, until: float) -> None:
-        """Waits for the bell, or until it is time to look anyway."""
+        """Waits for the bell, or until the next poll is due."""
         while not self._rang() and time.monotonic() < until:
             if self._over.wait(_TICK_S):
                 return

@@ -19,9 +19,9 @@ from mngr_tmr.model.result import Claim
 from mngr_tmr.model.run import RunSpec
 from mngr_tmr.model.task import Task, agent_of
 from mngr_tmr.prompts.render import render_prompt
-from mngr_tmr.run.bring import bring_files
+from mngr_tmr.run.artifacts import pull_artifacts
 from mngr_tmr.run.folder import RunFolder, make_folder
-from mngr_tmr.run.look import how
+from mngr_tmr.run.polling import how
 from mngr_tmr.run.redact import refuse_test_ids
 from mngr_tmr.run.steps import Pulled, needs_verdict, read_attempt_claim, refuse_leaks
 
@@ -74,7 +74,7 @@ def read_lines(data: bytes) -> Arrivals:
     return Arrivals(_spec(lines), lines, (*problems, *_missing(lines)))
 
 
-def make_piped_run(
+def make_run_from_pipe(
     runs: str, arrivals: Arrivals, results: str, *, manager: mngr.Manager, env: Mapping[str, str]
 ) -> RunFolder:
     """Makes the run's folder from what was pulled into `results` and what the agents committed.
@@ -120,8 +120,8 @@ def _spec(lines: Sequence[Arrival]) -> RunSpec:
         )
     (run,) = runs.values()
     types = [line.agent.type for line in lines if line.agent]
-    knobs = replace(run.knobs, type=types[0] if types else run.knobs.type)
-    return replace(run, tasks=tuple(line.carried.task for line in lines), knobs=knobs)
+    options = replace(run.options, type=types[0] if types else run.options.type)
+    return replace(run, tasks=tuple(line.carried.task for line in lines), options=options)
 
 
 def _missing(lines: Sequence[Arrival]) -> tuple[str, ...]:
@@ -145,7 +145,7 @@ class _Bring(Struct, frozen=True):
         # Under the name that the agent was created with: the one it has now comes from its host.
         pulled = os.path.join(self.results, agent_of(self.spec.id, task.slug))
         try:
-            bring_files(agent.id, attempt, writer, self.manager, pulled)
+            pull_artifacts(agent.id, attempt, writer, self.manager, pulled)
         except mngr.NotFoundError:
             pass
         return read_attempt_claim(self.folder, task, _ATTEMPT)

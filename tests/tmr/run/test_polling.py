@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from mngr_tmr.run.look import question_on
+from mngr_tmr.run.polling import question_on
 
 _SCREENS = Path(__file__).parents[2] / "agents" / "screens"
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
