@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from mngr.errors import UsageError
 from mngr.process import run
+from mngr.sh.program import encode
 from mngr.store.paths import AgentPaths
 from mngr.store.runfile import RunFile, check_env, parse_run_file, run_file_text
-from mngr.store.script import encode
 
 SHELLS = [("dash",), ("busybox", "sh"), ("bash",), ("bash", "--posix")]
 HOSTILE = {

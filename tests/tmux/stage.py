@@ -9,9 +9,9 @@ from mngr.hosts.local import LocalHost
 from mngr.model.agent import AgentSpec
 from mngr.model.ids import new_agent_id
 from mngr.process import Completed, wait_until
+from mngr.sh.program import encode
 from mngr.store.paths import HostPaths
 from mngr.store.runfile import RunFile, run_file_text
-from mngr.store.script import encode
 from mngr.tmux.pane import AgentPane, capture
 from mngr.tmux.server import tmux
 from mngr.tmux.session import launch

@@ -14,7 +14,7 @@ from mngr.errors import RefusedError, UnreachableError, UsageError
 from mngr.hosts.local import LocalHost
 from mngr.model.message import MESSAGE_LIMIT
 from mngr.process import Completed, wait_until
-from mngr.store.script import quote
+from mngr.sh.quote import quote
 from mngr.tmux.pane import CHANGED, AgentPane, AroundPaste, capture, look, paste, press
 from mngr.tmux.server import tmux_sh
 from mngr.tmux.session import kill_script

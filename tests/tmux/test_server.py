@@ -12,7 +12,7 @@ from tests.tmux.stage import PATIENCE_S, Stage, is_alive
 
 from mngr import process
 from mngr.process import Completed, wait_until
-from mngr.store.script import READ_AND_RUN, encode
+from mngr.sh.program import READ_AND_RUN, encode
 from mngr.tmux.pane import AgentPane, capture
 from mngr.tmux.server import ENDING, end_if_empty, tmux_sh, unless_ending
 from mngr.tmux.session import kill_script, launch_script, run_there

@@ -13,8 +13,10 @@ from mngr.model import event as kinds
 from mngr.model.agent import AgentSpec, AgentState
 from mngr.model.ids import random_name
 from mngr.process import wait_until
+from mngr.sh.lines import append_at, put, remove_tree, ring
+from mngr.sh.program import READ_AND_RUN, encode
+from mngr.sh.quote import quote
 from mngr.store.paths import REMOVED, HostPaths
-from mngr.store.script import READ_AND_RUN, append_at, encode, put, quote, remove_tree, ring
 from mngr.store.untrusted import UnfitError, read_exit, read_time
 from mngr.tmux.lock import lock_shell
 from mngr.tmux.server import tmux_sh

@@ -21,8 +21,8 @@ from mngr.errors import MngrError, UnreachableError, UsageError
 from mngr.hosts.protocol import Host, shares_files
 from mngr.model.agent import Agent, AgentSpec, AgentState, Change
 from mngr.model.host import HostRef
+from mngr.sh.program import READ_AND_RUN, encode
 from mngr.store.paths import HostPaths
-from mngr.store.script import READ_AND_RUN, encode
 from mngr.transfer.discard import discard_work_dir, drop_branches, made_branch, unmerged_commits
 from mngr.transfer.protocol import Sent, WorkSource
 from mngr.transfer.safe_paths import show

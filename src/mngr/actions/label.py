@@ -11,8 +11,9 @@ from mngr.model import event as kinds
 from mngr.model.agent import Agent, Change
 from mngr.model.event import Event
 from mngr.model.labels import check_label_key, check_labels
+from mngr.sh.lines import append, ring
+from mngr.sh.program import READ_AND_RUN, encode
 from mngr.store.paths import HostPaths
-from mngr.store.script import READ_AND_RUN, append, encode, ring
 
 
 def label(

@@ -11,8 +11,9 @@ from mngr.model import event as kinds
 from mngr.model.agent import Agent, AgentSpec, AgentState
 from mngr.model.event import Event
 from mngr.model.message import MESSAGE_LIMIT, Receipt
+from mngr.sh.lines import append, ring
+from mngr.sh.program import READ_AND_RUN, encode
 from mngr.store.paths import HostPaths
-from mngr.store.script import READ_AND_RUN, append, encode, ring
 from mngr.tmux.pane import AgentPane
 
 _ALIVE = (AgentState.RUNNING, AgentState.WAITING)

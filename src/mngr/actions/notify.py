@@ -8,8 +8,9 @@ from mngr.actions.manager import Manager
 from mngr.actions.rows import Row
 from mngr.errors import MngrError
 from mngr.model.agent import AgentState
+from mngr.sh.program import READ_AND_RUN, encode
+from mngr.sh.quote import quote
 from mngr.store.paths import HostPaths
-from mngr.store.script import READ_AND_RUN, encode, quote
 
 _DEADLINE_S = 10.0
 

@@ -11,8 +11,10 @@ from mngr.model import event as kinds
 from mngr.model.agent import Agent, Change
 from mngr.model.event import Event
 from mngr.model.ids import check_name
+from mngr.sh.lines import append, ring
+from mngr.sh.program import READ_AND_RUN, encode
+from mngr.sh.quote import quote
 from mngr.store.paths import HostPaths
-from mngr.store.script import READ_AND_RUN, append, encode, quote, ring
 from mngr.tmux.server import tmux_sh
 
 _TAKEN = 17

@@ -13,9 +13,10 @@ from mngr.errors import MngrError, RefusedError
 from mngr.model import event as kinds
 from mngr.model.agent import Agent, AgentSpec, AgentState, Change
 from mngr.model.event import Event
+from mngr.sh.lines import append, put, ring
+from mngr.sh.quote import quote
 from mngr.store.paths import HostPaths
 from mngr.store.runfile import NOT_WRITTEN, RunFile, parse_run_file, run_file_text
-from mngr.store.script import append, put, quote, ring
 from mngr.store.untrusted import UnfitError
 from mngr.tmux.server import tmux_sh
 from mngr.tmux.session import launch

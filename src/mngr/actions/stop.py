@@ -10,8 +10,9 @@ from mngr.hosts.protocol import Host
 from mngr.model import event as kinds
 from mngr.model.agent import Agent, AgentState, Change
 from mngr.model.event import Event
+from mngr.sh.lines import append, ring
+from mngr.sh.program import READ_AND_RUN, encode
 from mngr.store.paths import HostPaths
-from mngr.store.script import READ_AND_RUN, append, encode, ring
 from mngr.tmux.session import kill_script
 from mngr.tmux.tree import end_trees_script
 

@@ -18,7 +18,7 @@ from mngr.errors import MngrError, UsageError, did_you_mean
 from mngr.hosts.protocol import Host
 from mngr.model.agent import SCHEMA, Agent
 from mngr.model.message import Usage
-from mngr.store.script import READ_AND_RUN, encode
+from mngr.sh.program import READ_AND_RUN, encode
 
 WAYS = ("agent", "project", "day", "model", "host", "label", "label:KEY")
 NONE = "(none)"

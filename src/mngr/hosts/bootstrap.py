@@ -2,7 +2,7 @@
 
 from mngr.errors import MngrError
 from mngr.hosts.protocol import Host
-from mngr.store.script import READ_AND_RUN, encode
+from mngr.sh.program import READ_AND_RUN, encode
 
 NEEDED = ("tmux", "git")
 _INSTALL_S = 900.0

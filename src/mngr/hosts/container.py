@@ -6,7 +6,7 @@ from typing import Protocol
 from mngr.errors import TimedOutError, UnreachableError
 from mngr.hosts.framed_exec import collect, framed_program, new_mark
 from mngr.process import Completed, Stream
-from mngr.store.script import encode
+from mngr.sh.program import encode
 from mngr_lib.trace import Span
 
 # Any user of any image may write there, and a commit keeps it, which it would not with a volume.

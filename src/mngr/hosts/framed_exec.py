@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 
 from mngr.errors import MngrError, TimedOutError
 from mngr.process import Completed, Stream
+from mngr.sh.quote import quote, words
 from mngr.store.runfile import is_plain
-from mngr.store.script import quote, words
 
 _CHUNK = 1 << 16
 # A host that never stops talking must not take all our memory.

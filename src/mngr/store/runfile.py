@@ -8,8 +8,8 @@ import msgspec
 from msgspec import Struct
 
 from mngr.errors import UsageError
+from mngr.sh.quote import quote, words
 from mngr.store.paths import AgentPaths
-from mngr.store.script import quote, words
 from mngr.store.untrusted import UnfitError, decode
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")

@@ -27,11 +27,12 @@ from mngr.model.finding import LaunchPlan
 from mngr.model.ids import new_agent_id
 from mngr.model.message import MESSAGE_LIMIT, Delivery, Receipt, Spending, Usage
 from mngr.process import wait_until
+from mngr.sh.lines import append
+from mngr.sh.program import READ_AND_RUN, encode
 from mngr.store.fold import Folded
 from mngr.store.paths import HostPaths
 from mngr.store.probe import Evidence, probe_argv, read_probe
 from mngr.store.runfile import RunFile, run_file_text
-from mngr.store.script import READ_AND_RUN, append, encode
 from mngr.store.untrusted import Pane
 from mngr.tmux.pane import AgentPane, capture, look
 from mngr.tmux.session import kill_script, launch

@@ -1,6 +1,6 @@
 """Locks between the shells that mngr runs on a host."""
 
-from mngr.store.script import quote
+from mngr.sh.quote import quote
 
 
 def lock_shell(path: str) -> str:

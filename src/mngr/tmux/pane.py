@@ -8,8 +8,8 @@ from msgspec import Struct
 from mngr.errors import RefusedError, TimedOutError, UnreachableError, UsageError
 from mngr.hosts.protocol import Host
 from mngr.model.message import MESSAGE_LIMIT
+from mngr.sh.quote import quote
 from mngr.store.paths import AgentPaths, HostPaths
-from mngr.store.script import quote
 from mngr.store.untrusted import LAST_PID, read_number
 from mngr.tmux.lock import lock_shell
 from mngr.tmux.server import tmux_sh

@@ -9,8 +9,9 @@ from msgspec import Struct
 from mngr.errors import NotFoundError
 from mngr.hosts.protocol import Host
 from mngr.model.agent import AgentSpec
+from mngr.sh.lines import put
+from mngr.sh.quote import quote
 from mngr.store.paths import HostPaths
-from mngr.store.script import put, quote
 from mngr.tmux.lock import lock_shell
 from mngr.tmux.pane import COLUMNS, ROWS
 from mngr.tmux.server import tmux_sh

@@ -3,8 +3,9 @@
 import os
 import zlib
 
+from mngr.sh.lines import put
+from mngr.sh.quote import quote, words
 from mngr.store.paths import HostPaths
-from mngr.store.script import put, quote, words
 from mngr.tmux.lock import lock_shell
 
 _CONF = """\

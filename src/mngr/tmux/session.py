@@ -6,8 +6,9 @@ from mngr.errors import MngrError, RefusedError, UnreachableError
 from mngr.hosts.protocol import Host
 from mngr.model.agent import AgentSpec
 from mngr.process import Completed
+from mngr.sh.program import READ_AND_RUN, encode
+from mngr.sh.quote import quote, words
 from mngr.store.paths import AgentPaths, HostPaths
-from mngr.store.script import READ_AND_RUN, encode, quote, words
 from mngr.store.untrusted import LAST_PID, read_number
 from mngr.tmux.pane import COLUMNS, ROWS
 from mngr.tmux.recording import RECORDER, ensure_index_writer

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 from mngr.errors import MngrError
 from mngr.hosts.protocol import Host
+from mngr.sh.program import READ_AND_RUN, encode
+from mngr.sh.quote import quote
 from mngr.store.paths import HostPaths
-from mngr.store.script import READ_AND_RUN, encode, quote
 from mngr.tmux.server import tmux_sh
 
 # Prints PID words: in the session of a root (PID:START), marked by environment, or descended from either; never this

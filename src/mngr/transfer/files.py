@@ -10,7 +10,8 @@ from mngr import process
 from mngr.errors import MngrError, NotFoundError, RefusedError, UsageError
 from mngr.hosts.protocol import Host
 from mngr.process import Stream
-from mngr.store.script import READ_AND_RUN, encode, quote
+from mngr.sh.program import READ_AND_RUN, encode
+from mngr.sh.quote import quote
 from mngr.transfer.git import run_script
 from mngr.transfer.pack import LastWords
 from mngr.transfer.safe_paths import Limits, open_parent, plain_path, show

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from mngr.errors import MngrError
 from mngr.hosts.protocol import Host, shares_files
 from mngr.process import CommandFailedError, Completed, Stream
-from mngr.store.script import quote
+from mngr.sh.quote import quote
 from mngr.transfer.files import pull_files
 from mngr.transfer.pack import LastWords
 from mngr.transfer.tar import TAR_TIMEOUT_S

@@ -9,8 +9,8 @@ and is never asked to.
 from msgspec import Struct
 
 from mngr.hosts.protocol import Host, shares_files
+from mngr.sh.quote import quote, words
 from mngr.store.paths import HostPaths
-from mngr.store.script import quote, words
 from mngr.transfer.dirty import COMMIT_TREE
 from mngr.transfer.git import ISOLATE, NEEDS_GIT
 from mngr.transfer.protocol import WorkSource

@@ -6,8 +6,9 @@ from contextlib import suppress
 from mngr.errors import MngrError, RefusedError
 from mngr.hosts.protocol import Host
 from mngr.process import Completed
+from mngr.sh.lines import remove_tree
+from mngr.sh.quote import quote
 from mngr.store.paths import REMOVED, HostPaths
-from mngr.store.script import quote, remove_tree
 from mngr.transfer.git import run_script
 
 _OCCUPIED = 73

@@ -30,9 +30,9 @@ from mngr.model.ids import check_name, new_agent_id, random_name
 from mngr.model.labels import check_labels
 from mngr.model.message import Delivery
 from mngr.process import Completed
+from mngr.sh.lines import append_at, put, ring
 from mngr.store.paths import HostPaths
 from mngr.store.runfile import NOT_WRITTEN, RunFile, run_file_text
-from mngr.store.script import append_at, put, ring
 from mngr.tmux.session import Launched, launch_script, read_launch, run_there
 from mngr.transfer.protocol import Continues, Sent, Transfer
 from mngr.transfer.source import parse_branch_option

@@ -30,8 +30,8 @@ from mngr.errors import MngrError, RefusedError, UsageError
 from mngr.hosts.protocol import Host, shares_files
 from mngr.model.address import Address
 from mngr.model.agent import AgentSpec
+from mngr.sh.quote import quote
 from mngr.store.runfile import RunFile, parse_run_file
-from mngr.store.script import quote
 from mngr.store.untrusted import UnfitError, read_noted_spec
 from mngr.transfer.git import run_script
 from mngr.transfer.host_to_host import copy_tree

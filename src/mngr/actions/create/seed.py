@@ -15,9 +15,10 @@ from mngr.agents.protocol import AgentType, Resumable
 from mngr.errors import MngrError
 from mngr.hosts.protocol import Host, shares_files
 from mngr.model.agent import AgentSpec
+from mngr.sh.program import READ_AND_RUN, encode
+from mngr.sh.quote import quote
 from mngr.store.paths import HostPaths
 from mngr.store.runfile import RunFile
-from mngr.store.script import READ_AND_RUN, encode, quote
 from mngr.transfer.git import ISOLATE, git, run_script
 from mngr.transfer.protocol import Sent, WorkSource
 from mngr.transfer.source import is_commit_id

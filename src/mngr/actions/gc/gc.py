@@ -20,8 +20,10 @@ from mngr.errors import MngrError, TimedOutError, UnreachableError, UsageError
 from mngr.hosts.protocol import Host, shares_files
 from mngr.model.agent import AgentSpec, AgentState
 from mngr.model.host import HostRef, HostState
+from mngr.sh.lines import remove_tree
+from mngr.sh.program import READ_AND_RUN, encode
+from mngr.sh.quote import quote
 from mngr.store.paths import HostPaths
-from mngr.store.script import READ_AND_RUN, encode, quote, remove_tree
 from mngr.tmux.server import end_if_empty
 from mngr.transfer.discard import discard
 from mngr.transfer.git import git

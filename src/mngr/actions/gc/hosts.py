@@ -16,8 +16,9 @@ from mngr.hosts.labels import creator_in, spec_of
 from mngr.hosts.protocol import Host, Labelled, Pool
 from mngr.model.agent import AgentSpec
 from mngr.model.host import HostRef, HostState
+from mngr.sh.program import READ_AND_RUN, encode
+from mngr.sh.quote import quote
 from mngr.store.paths import HostPaths
-from mngr.store.script import READ_AND_RUN, encode, quote
 
 INTERRUPTED = "its creation was interrupted"
 ABANDONED = "the process that it belonged to is gone"

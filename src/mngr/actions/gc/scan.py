@@ -7,8 +7,9 @@ from rows that were looked at afterwards, because an agent's record is there bef
 from msgspec import Struct
 
 from mngr.hosts.protocol import Host
+from mngr.sh.program import READ_AND_RUN, encode
+from mngr.sh.quote import quote
 from mngr.store.paths import REMOVED, HostPaths
-from mngr.store.script import READ_AND_RUN, encode, quote
 from mngr.tmux.server import tmux_sh
 
 WORK, NAME, AGENT_DIR, SESSION = "work dir", "name", "agent dir", "session"

@@ -6,7 +6,8 @@ from mngr.actions.snapshots.checkpoint import keep_commit_script
 from mngr.errors import MngrError, UsageError
 from mngr.hosts.protocol import Host, shares_files
 from mngr.process import wait_until
-from mngr.store.script import READ_AND_RUN, encode, quote
+from mngr.sh.program import READ_AND_RUN, encode
+from mngr.sh.quote import quote
 from mngr.transfer.discard import discard
 from mngr.transfer.fetch import look
 from mngr.transfer.git import failed, run_script

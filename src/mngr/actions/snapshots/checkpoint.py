@@ -8,8 +8,8 @@ from mngr.actions.create.seed import NOT_STATE
 from mngr.hosts.protocol import Host
 from mngr.model.agent import AgentSpec
 from mngr.model.host import HostRef
+from mngr.sh.quote import quote, words
 from mngr.store.paths import HostPaths
-from mngr.store.script import quote, words
 from mngr.transfer.dirty import snapshot_commit_script
 from mngr.transfer.git import NEEDS_GIT
 from mngr.transfer.refs import SNAPSHOTS, snapshot_refs

@@ -44,9 +44,11 @@ from mngr.model.event import Event
 from mngr.model.host import HostRef, HostState
 from mngr.model.ids import check_name, is_agent_id, is_valid_name, slug
 from mngr.process import Completed
+from mngr.sh.lines import append, put, ring
+from mngr.sh.program import READ_AND_RUN, encode
+from mngr.sh.quote import quote
 from mngr.store.paths import HostPaths
 from mngr.store.runfile import RunFile, parse_run_file, run_file_text
-from mngr.store.script import READ_AND_RUN, append, encode, put, quote, ring
 from mngr.store.untrusted import UnfitError, decode
 from mngr.transfer.git import run_script
 from mngr.transfer.view import Checkout, checkout_of

@@ -6,7 +6,7 @@ from mngr.agents.protocol import Command
 from mngr.hosts.protocol import Host
 from mngr.model.agent import AgentSpec
 from mngr.model.message import Receipt
-from mngr.store.script import quote
+from mngr.sh.quote import quote
 from mngr.tmux.pane import AgentPane
 
 _WORDS = ("--print", "--verbose", "--input-format", "stream-json", "--output-format", "stream-json")

@@ -6,8 +6,10 @@ from mngr.agents.claude.hooks import HOOK, settings
 from mngr.errors import UsageError
 from mngr.hosts.protocol import Host
 from mngr.model.agent import AgentSpec
+from mngr.sh.lines import put
+from mngr.sh.program import READ_AND_RUN, encode
+from mngr.sh.quote import quote
 from mngr.store.paths import HostPaths
-from mngr.store.script import READ_AND_RUN, encode, put, quote
 
 _APPROVED_KEY = "@KEY@"
 

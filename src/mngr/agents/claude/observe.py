@@ -14,8 +14,8 @@ from mngr.model.event import (
     TURN_ENDED,
 )
 from mngr.process import wait_until
+from mngr.sh.quote import quote
 from mngr.store.fold import Folded, fold
-from mngr.store.script import quote
 from mngr.store.untrusted import read_event
 from mngr.tmux.pane import AgentPane
 from mngr.tmux.server import tmux_sh

@@ -7,7 +7,7 @@ import msgspec
 from mngr.agents.claude.text import decode_text, sum_of
 from mngr.errors import TimedOutError, UnreachableError
 from mngr.model.message import Delivery, Receipt
-from mngr.store.script import quote
+from mngr.sh.quote import quote
 from mngr.tmux.lock import lock_shell
 from mngr.tmux.pane import AgentPane, check_size
 from mngr.tmux.server import tmux_sh

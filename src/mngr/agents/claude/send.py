@@ -11,7 +11,9 @@ from mngr.agents.claude.text import check_text, readings, sum_of
 from mngr.agents.command import receipt_of
 from mngr.model.event import NEEDS_INPUT, PROMPT_SUBMITTED, RESUMED, SCREEN_UNKNOWN, TURN_ENDED, Event
 from mngr.model.message import Delivery, Receipt
-from mngr.store.script import READ_AND_RUN, append, encode, quote, ring
+from mngr.sh.lines import append, ring
+from mngr.sh.program import READ_AND_RUN, encode
+from mngr.sh.quote import quote
 from mngr.store.untrusted import decode
 from mngr.tmux.pane import CHANGED, AgentPane, AroundPaste, Pasted, check_size, paste, press
 from mngr.tmux.server import tmux_sh

@@ -11,8 +11,10 @@ from mngr.errors import UsageError
 from mngr.hosts.protocol import Host
 from mngr.model.agent import AgentSpec
 from mngr.model.finding import ERROR, Finding, LaunchPlan
+from mngr.sh.lines import put
+from mngr.sh.program import READ_AND_RUN, encode
+from mngr.sh.quote import quote, words
 from mngr.store.paths import HostPaths
-from mngr.store.script import READ_AND_RUN, encode, put, quote, words
 
 SOCKET = "socket"
 

@@ -9,8 +9,9 @@ from mngr.agents.shared.jsonl import count, inner, read_tail, seconds, table
 from mngr.hosts.protocol import Host
 from mngr.model.agent import AgentSpec
 from mngr.model.message import Spending, Turn, Usage
+from mngr.sh.program import READ_AND_RUN, encode
+from mngr.sh.quote import quote
 from mngr.store.paths import HostPaths
-from mngr.store.script import READ_AND_RUN, encode, quote
 
 TRANSCRIPT_LIMIT = 8 << 20
 USAGE_LIMIT = 64 << 20

@@ -9,7 +9,7 @@ from msgspec import Struct
 from mngr.agents.opencode.phase import TITLES
 from mngr.agents.shared.jsonl import table
 from mngr.hosts.protocol import Host
-from mngr.store.script import quote
+from mngr.sh.quote import quote
 from mngr.tmux.pane import AgentPane
 from mngr.tmux.server import tmux_sh
 

@@ -6,8 +6,9 @@ from mngr.agents.opencode.session import session_id
 from mngr.errors import MngrError
 from mngr.hosts.protocol import Host
 from mngr.model.agent import AgentSpec
+from mngr.sh.program import READ_AND_RUN, encode
+from mngr.sh.quote import quote
 from mngr.store.paths import HostPaths
-from mngr.store.script import READ_AND_RUN, encode, quote
 
 _RUNS = 80
 

@@ -9,8 +9,10 @@ import msgspec
 from mngr.errors import UsageError
 from mngr.hosts.protocol import Host
 from mngr.model.agent import AgentSpec
+from mngr.sh.lines import put
+from mngr.sh.program import READ_AND_RUN, encode
+from mngr.sh.quote import quote
 from mngr.store.paths import HostPaths
-from mngr.store.script import READ_AND_RUN, encode, put, quote
 
 _PLUGIN = os.path.join(os.path.dirname(__file__), "plugin.js")
 

@@ -9,8 +9,8 @@ from mngr.agents.shared.jsonl import count, inner, read_tail, table
 from mngr.hosts.protocol import Host
 from mngr.model.agent import AgentSpec
 from mngr.model.message import Spending, Turn, Usage
+from mngr.sh.quote import quote
 from mngr.store.paths import HostPaths
-from mngr.store.script import quote
 
 TRANSCRIPT_LIMIT = 8 << 20
 USAGE_LIMIT = 64 << 20

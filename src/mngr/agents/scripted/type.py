@@ -21,9 +21,9 @@ from mngr.model.agent import AgentSpec
 from mngr.model.event import NEEDS_INPUT, PROMPT_SUBMITTED, STARTED, TURN_ENDED
 from mngr.model.message import Delivery, Receipt, Turn, Usage
 from mngr.process import wait_until
+from mngr.sh.quote import quote
 from mngr.store.paths import AgentPaths, HostPaths
 from mngr.store.probe import Evidence
-from mngr.store.script import quote
 from mngr.store.state import Phase
 from mngr.store.untrusted import read_event
 from mngr.tmux.pane import AgentPane, AroundPaste, PaneStatus, Pasted, check_size, look, paste

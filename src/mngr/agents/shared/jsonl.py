@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from mngr.hosts.protocol import Host
 from mngr.model.message import Turn, Usage
-from mngr.store.script import quote
+from mngr.sh.quote import quote
 from mngr.store.untrusted import LAST_SECOND, decode, decode_table, read_number
 
 _MOST_TOKENS = 1 << 53

@@ -4,7 +4,8 @@ import re
 import time
 
 from mngr.model.event import SCREEN_UNKNOWN, Event
-from mngr.store.script import READ_AND_RUN, append, encode, ring
+from mngr.sh.lines import append, ring
+from mngr.sh.program import READ_AND_RUN, encode
 from mngr.tmux.pane import AgentPane
 
 # Letters and signs are kept; drawings, which move, are not.

@@ -11,7 +11,7 @@ from mngr.hosts.container import END, HOST_DIR, InsideStream, as_ascii, parcels,
 from mngr.hosts.files import read_by_run, write_by_run
 from mngr.hosts.framed_exec import new_mark, plain_program
 from mngr.process import CommandFailedError, Completed, LocalStream, Stream
-from mngr.store.script import encode
+from mngr.sh.program import encode
 
 _END_S = 5.0
 _BEGIN_S = 30.0

@@ -14,7 +14,7 @@ from mngr.hosts.modal.run import finish_command, start_command
 from mngr.hosts.modal.sandbox import forget_task
 from mngr.hosts.modal.stream import ModalStream
 from mngr.process import Completed, Stream
-from mngr.store.script import encode
+from mngr.sh.program import encode
 
 _BEGIN_S = 30.0
 # A sandbox is promised before it is there: Modal may have to find a machine for it, and to bring the image.

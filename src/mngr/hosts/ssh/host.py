@@ -16,8 +16,9 @@ from mngr.errors import CapacityError, MngrError, NotFoundError, TimedOutError, 
 from mngr.hosts.files import read_by_run, write_by_run
 from mngr.hosts.framed_exec import collect, framed_program, new_mark, plain_program
 from mngr.process import CommandFailedError, Completed, LocalStream, Stream
+from mngr.sh.program import encode
+from mngr.sh.quote import words
 from mngr.store.lock import locked
-from mngr.store.script import encode, words
 from mngr_lib.trace import Span
 
 _OPTIONS = """

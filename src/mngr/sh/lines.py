@@ -1,28 +1,9 @@
-"""Shell text made from data: the only quoting in the house."""
+"""Shell lines that many programs need: a file is replaced, an event added, the bell rung, a tree removed."""
 
 import time
 
-from mngr.errors import UsageError
 from mngr.model.event import Event, encode_event
-
-# Reads the whole program first, so that nothing it starts can eat the rest of it, and nothing of it shows in `ps`.
-READ_AND_RUN = ("sh", "-c", 'eval "$(cat)"', "mngr")
-
-
-def quote(text: str) -> str:
-    """One shell word that means exactly this text, in dash, busybox and bash alike."""
-    if "\0" in text:
-        raise UsageError("text for a command holds a NUL byte", hint="remove it: no program can be given one")
-    return "'" + text.replace("'", "'\\''") + "'"
-
-
-def words(*texts: str) -> str:
-    return " ".join(quote(text) for text in texts)
-
-
-def encode(script: str) -> bytes:
-    """Bytes of a script; what came from the file system or the environment leaves as it came."""
-    return script.encode("utf-8", "surrogateescape")
+from mngr.sh.quote import quote
 
 
 def put(path: str, text: str, *, mode: int = 0o600) -> str:
