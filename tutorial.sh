@@ -13,7 +13,7 @@ mngr --help
 # which version is this?
 mngr --version
 
-# is anything missing on this machine? each finding comes with the command that mends it
+# is anything missing on this machine? each finding comes with the command that fixes it
 mngr doctor
 
 # help on a command comes with examples; there is also help on topics
@@ -288,7 +288,7 @@ mngr snapshot create my-snapshot
 mngr snapshot create fix-login prepared
 mngr create again --snapshot prepared -- bash
 
-# a snapshot that nobody needs any more
+# a snapshot that is not needed any more
 mngr snapshot destroy before --yes
 
 # remove an agent with everything that is its own; a branch with commits that are nowhere else is kept
@@ -367,7 +367,7 @@ mngr cleanup --older-than 7d --dry-run
 # remove agents that ended, by label
 mngr cleanup --stopped --label batch=7 --destroy --yes
 
-# is anything left that nobody owns? then remove it
+# is anything left without an owner? then remove it
 mngr gc --dry-run
 mngr gc --yes
 
@@ -378,7 +378,7 @@ mngr config list
 mngr config set prefix dev-
 mngr config set --project commands.list.sort name
 
-# ask for one, see which layer decides, and take it back
+# ask for one, see which layer decides, and remove it again
 mngr config get prefix
 mngr config explain prefix
 mngr config unset prefix

@@ -293,7 +293,7 @@ class Measured(Struct, frozen=True):
 
 
 class Witness(Struct, frozen=True):
-    """Whether the old and the new test pass with the old and the new code; null where nobody tried."""
+    """Whether the old and the new test pass with the old and the new code; null where not tried."""
 
     old_test_old_code: bool | None = None
     old_test_new_code: bool | None = None

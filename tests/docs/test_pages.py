@@ -58,7 +58,7 @@ def test_the_limits_are_the_programs_own() -> None:
         "the result": f"{RESULT_LIMIT // 1_000_000} MB",
         "the outbox": f"{artifacts._MOST // mb} MB",
         "agents of a pipeline here": f"{slots._PER_CORE} a core, one per GiB of free memory, at most {slots._MOST}",
-        "agents of a pipeline elsewhere": f"{slots._REMOTE}",
+        "agents of a pipeline on remote hosts": f"{slots._REMOTE}",
         "agents on one machine": f"{_FD_LIMIT:,}",
         "a testing agent": f"{RunOptions().timeout_s / 3600:.0f} h",
         "one that shows no": f"{RunOptions().silence_s / 60:.0f} min",

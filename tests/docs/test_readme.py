@@ -23,7 +23,7 @@ README = read_blocks(ROOT / "README.md")
 
 FIRST_STEPS, ELSEWHERE, PIPES, TESTING = (
     "First steps with a real agent",
-    "From here to elsewhere by one change",
+    "From this machine to a remote host: one change",
     "A pipe of primitives",
     "Testing with it",
 )

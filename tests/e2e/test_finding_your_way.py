@@ -43,7 +43,7 @@ def test_the_version_is_a_number(e2e: E2eSession) -> None:
 
 def test_doctor_finds_what_agents_need(e2e: E2eSession) -> None:
     e2e.write_tutorial_block("""
-        # is anything missing on this machine? each finding comes with the command that mends it
+        # is anything missing on this machine? each finding comes with the command that fixes it
         mngr doctor
     """)
     result = e2e.run("mngr doctor", comment="is anything missing?")
@@ -54,7 +54,7 @@ def test_doctor_finds_what_agents_need(e2e: E2eSession) -> None:
 
 def test_doctor_says_how_to_mend_a_missing_tmux(e2e: E2eSession) -> None:
     e2e.write_tutorial_block("""
-        # is anything missing on this machine? each finding comes with the command that mends it
+        # is anything missing on this machine? each finding comes with the command that fixes it
         mngr doctor
     """)
     programs = e2e.home / "bin"

@@ -82,7 +82,7 @@ def test_those_that_ended_are_removed_by_label(e2e: E2eSession) -> None:
 
 def test_what_nobody_owns_is_found_and_removed(e2e: E2eSession) -> None:
     e2e.write_tutorial_block("""
-        # is anything left that nobody owns? then remove it
+        # is anything left without an owner? then remove it
         mngr gc --dry-run
         mngr gc --yes
     """)
@@ -136,7 +136,7 @@ def test_an_unknown_key_says_the_nearest(e2e: E2eSession) -> None:
 
 def test_a_setting_is_asked_for_explained_and_taken_back(e2e: E2eSession) -> None:
     e2e.write_tutorial_block("""
-        # ask for one, see which layer decides, and take it back
+        # ask for one, see which layer decides, and remove it again
         mngr config get prefix
         mngr config explain prefix
         mngr config unset prefix

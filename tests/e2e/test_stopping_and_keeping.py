@@ -222,7 +222,7 @@ def test_an_agent_starts_from_a_snapshot(e2e: E2eSession) -> None:
 
 def test_a_snapshot_is_removed(e2e: E2eSession) -> None:
     e2e.write_tutorial_block("""
-        # a snapshot that nobody needs any more
+        # a snapshot that is not needed any more
         mngr snapshot destroy before --yes
     """)
     given(e2e, "mngr create fix-login -- sleep 600", "mngr snapshot create fix-login before")

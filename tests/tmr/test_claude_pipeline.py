@@ -259,7 +259,7 @@ def test_one_that_asks_for_permission_becomes_a_row_and_can_be_tried_again_unatt
     assert done.code == 1, done
     row = loop.rows()[_BLOCKED]
     assert row["section"] == "infrastructure"
-    assert row["why"].endswith("it asks for permission, and nobody answers")
+    assert row["why"].endswith("it asks for permission and got no answer")
     assert not any(KEY in str(asked.body) for asked in loop.model.asked), "it did what it asked for"
     assert loop.claudes() == []
     again = loop.mngr("tmr", "resume", "r1", "--retry", *_UNATTENDED)

@@ -100,7 +100,7 @@ def test_an_open_row_gets_its_verdict_and_conversation_by_itself(live: Live, con
     page = seen.page
     page.keyboard.press("j")
     expect(seen.heading).to_contain_text("test_busy")
-    expect(page.locator(".conversation")).to_contain_text("brought home when the agent is done")
+    expect(page.locator(".conversation")).to_contain_text("fetched when the agent is done")
     live.sample.chunks["p0/1"] = encode(Detail((), conversation=(Turn("agent", "I am done.", T0),)))
     live.end("busy", "disputed")
     live.publish()

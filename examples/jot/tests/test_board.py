@@ -33,9 +33,9 @@ def test_the_board_follows_the_list_of_another_command(e2e: E2eSession) -> None:
     """)
     board = e2e.terminal("jot board", cols=60, rows=10)
     expect(board).to_show("nothing to do")
-    e2e.run("jot add from elsewhere")
+    e2e.run("jot add from outside")
     board.keys("Down")
-    expect(board).to_show("[ ] from elsewhere")
+    expect(board).to_show("[ ] from outside")
 
 
 def test_the_board_scrolls_in_a_small_window(e2e: E2eSession) -> None:

@@ -106,7 +106,7 @@ def test_list_all_shows_what_is_done_too(e2e: E2eSession) -> None:
 
 
 def test_rm_removes_one_note_and_numbers_stay(e2e: E2eSession) -> None:
-    """Removing is for good.
+    """Removing is permanent.
 
     Tutorial block:
         # throw a note away

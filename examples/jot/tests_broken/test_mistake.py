@@ -16,7 +16,7 @@ def test_a_deleted_note_is_still_there(e2e: E2eSession) -> None:
     board = e2e.terminal("jot board", cols=70, rows=16, name="board")
     expect(board).to_show("jot: 2 to do, 0 done")
     board.wait_quiet(2, timeout_s=30)
-    e2e.run("jot add call home", comment="someone else adds a note meanwhile")
+    e2e.run("jot add call home", comment="another user adds a note meanwhile")
     board.keys("Down")
     expect(board).to_show("call home")
     board.wait_quiet(2, timeout_s=30)

@@ -30,7 +30,7 @@ SECTIONS: dict[str, dict[str, str]] = {
         "gc": "remove what no agent owns",
         "config": "list, get, set, unset, edit, path, explain, trust",
         "plugin": "what plugins add",
-        "doctor": "what is missing here, and how to mend it",
+        "doctor": "what is missing here, and how to fix it",
         "completion": "tab completion for bash, zsh and fish",
         "help": "help on a command or a topic",
     },

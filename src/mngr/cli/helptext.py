@@ -9,7 +9,7 @@ from mngr.cli.command_table import ALIASES, COMMANDS, SECTIONS
 
 _HERE = os.path.dirname(__file__)
 _HEAD = """\
-mngr: run many coding agents, here and elsewhere.
+mngr: run many coding agents, on this machine and on remote hosts.
 
 Usage: mngr COMMAND [WORDS] [OPTIONS]
 """

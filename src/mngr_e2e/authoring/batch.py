@@ -37,7 +37,7 @@ class Batch(Struct, frozen=True):
 
 
 def next_batch(report: Report, tried: Set[str], size: int) -> Batch:
-    """What to do next of what nobody tried; empty when nothing is left to try."""
+    """What to do next of what not tried; empty when nothing is left to try."""
     stale = [one for one in report.stale if stale_key(one) not in tried]
     unreadable = [one for one in report.unreadable if unreadable_key(one) not in tried]
     if stale or unreadable:

@@ -49,7 +49,7 @@ def review_command(
     \b
     mngr tutorial review
     mngr tutorial review --list
-    mngr tutorial review --keep b0123456789 --reject b9876543210 --reason 'nobody does this'
+    mngr tutorial review --keep b0123456789 --reject b9876543210 --reason 'not a real use'
     """
     places = find_places(context, tutorial, ())
     review = reading(places, lambda: Review(places.tutorial, material_of(places, given)))

@@ -53,7 +53,7 @@ def command(
     """Remove runs: their agents, the branches of their tasks, their folders; the integrated branch stays.
 
     The branches of tasks hold what agents committed; what was integrated is on the integrated branch in commits
-    of its own, which --branches removes too. Asks first on a terminal; elsewhere it needs --yes.
+    of its own, which --branches removes too. Asks first on a terminal; otherwise it needs --yes.
 
     \b
     mngr tmr delete nightly --dry-run

@@ -43,7 +43,7 @@ _FINE = (0, 8)
 def command(context: click.Context, /, run: str, results: str, out: str | None, **flags: Any) -> int:
     """Build the branch of a run again from its stored results; the same results give the same commits.
 
-    With - as the run, it is made from a pipe that began with mngr tmr collect: results and commits come home,
+    With - as the run, it is made from a pipe that began with mngr tmr collect: results and commits are fetched,
     agents that still run are stopped, tests are verified, and everything is integrated and reported as usual.
 
     \b

@@ -75,7 +75,7 @@ SECTIONS: dict[Name, Section] = {
         "Left out of the branch", "Verified work that is not on the integrated branch, and why."
     ),
     "running": Section(
-        "Running", "An agent is at work on it, or its work is being brought home or verified.", False
+        "Running", "An agent is at work on it, or its work is being fetched or verified.", False
     ),
     "queued": Section("Waiting", "No agent has been launched for it yet.", False),
     "not_run": Section(

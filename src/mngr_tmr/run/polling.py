@@ -18,8 +18,8 @@ _ACTIVITIES: dict[str, Activity] = {
     "STOPPED": "ended",
 }
 _ASKS = {
-    "permission": "it asks for permission, and nobody answers",
-    "input": "it asks a question, and nobody answers",
+    "permission": "it asks for permission and got no answer",
+    "input": "it asks a question and got no answer",
 }
 
 _QUESTION_EVERY_S = 5.0

@@ -58,7 +58,7 @@ export function formatRoute(route: Partial<Route>): string {
   return "#/" + words.map(encodeURIComponent).join("/");
 }
 
-/** Follows the address; `replace` keeps steps that nobody wants to go back through out of the history. */
+/** Follows the address; `replace` keeps steps that are not worth going back through out of the history. */
 export function useRoute(): readonly [Route, (route: Partial<Route>, how?: "push" | "replace") => void] {
   const [hash, setHash] = useState(location.hash);
   useEffect(() => {

@@ -3,7 +3,7 @@ import { Name } from "../shell/Name";
 import { differ } from "../lib/pipeline";
 import type { Work } from "../lib/records";
 
-/** What the agent says of its test beside what was seen when someone else ran it. */
+/** What the agent says of its test beside what was seen when it was run again. */
 export function Verdicts({ work }: { work: Work }) {
   const isDispute = differ(work.claimed, work.verdict) || differ(work.before_claimed, work.before);
   return (

@@ -30,7 +30,7 @@ export function WitnessTable({ witness }: { witness: Witness }) {
 function Corner({ passed }: { passed: boolean | null }) {
   if (passed === null) {
     return (
-      <td class="untried" title="nobody tried">
+      <td class="untried" title="not tried">
         –
       </td>
     );

@@ -17,7 +17,7 @@ export function Conversation({ turns, casts, isRunning, play }: Props) {
       <h3>Conversation</h3>
       {turns.length === 0 && (
         <p class="nothing">
-          {isRunning ? "It is brought home when the agent is done." : "No conversation was brought home."}
+          {isRunning ? "It is fetched when the agent is done." : "No conversation was fetched."}
         </p>
       )}
       <ol>

@@ -30,5 +30,5 @@ ln -s /proc/self/fd dev/fd
 
 pivot_root . .old
 cd /
-# The first child after `unshare -p` is the init of the box: it reaps orphans, and its end ends everything there.
+# The first child after `unshare -p` is the init of the box: it reaps processes without a parent, and its end ends everything there.
 exec unshare -p sh -c 'while :; do sleep 86400 & wait; done </dev/null >/dev/null 2>&1 & echo $!'

@@ -141,7 +141,7 @@ def _end(box: Box) -> None:
     fd = os.pidfd_open(box.pid)
     try:
         signal.pidfd_send_signal(fd, signal.SIGKILL)
-        # A zombie that nobody outside reaps may hold init in its last step for ever: do not wait for that.
+        # A zombie that is not reaped outside may hold init in its last step for ever: do not wait for that.
         poller = select.poll()
         poller.register(fd, select.POLLIN)
         poller.poll(5000)

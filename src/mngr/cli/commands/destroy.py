@@ -39,7 +39,7 @@ from mngr.model.agent import Agent, Change
 @click.option(
     "--discard-unreadable",
     is_flag=True,
-    help="Also where commits cannot be read or brought home: they are lost.",
+    help="Also where commits cannot be read or fetched: they are lost.",
 )
 @yes_option
 @dry_run_option
@@ -48,7 +48,7 @@ def command(call: Call, chosen: Chosen, *, discard_unreadable: bool, yes: bool, 
 
     A branch with commits that are nowhere else is kept, and said so. An agent whose commits cannot be read, because its
     repository is damaged, stays until --discard-unreadable lets them go. Asks first on a terminal;
-    elsewhere it needs --yes. @HOST.PROVIDER also removes the host, with everything on it; a machine that
+    otherwise it needs --yes. @HOST.PROVIDER also removes the host, with everything on it; a machine that
     ssh reaches is only let go of. A stopped host is started to remove an agent from it, unless that means a new one and
     the agent had no commit of its own.
     """

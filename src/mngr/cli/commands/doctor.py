@@ -19,7 +19,7 @@ _MARKS = {"error": "missing", "warning": "warning"}
     """,
 )
 def command(call: Call) -> int:
-    """Find what is missing on this machine, offline, and say the command that mends it."""
+    """Find what is missing on this machine, offline, and say the command that fixes it."""
     call.output.check(Finding)
     findings = list(examine(manager=call.manager))
     call.output.many(findings, lambda: "\n".join(finding_text(finding) for finding in findings))

@@ -64,7 +64,7 @@ def command(
     """Run a command on the agent's host, in its work dir and with its environment.
 
     With one agent its output comes as it is made, and its exit code is ours. With several, each one's output
-    comes when it has ended, with a heading on stderr. Output is passed on byte for byte; when nobody reads it any
+    comes when it has ended, with a heading on stderr. Output is passed on byte for byte; when it is not read any
     more, the command is ended.
     """
     if not args and not all and len(names) > 1:
