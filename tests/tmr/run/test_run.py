@@ -130,9 +130,7 @@ def test_an_agent_that_waits_is_nudged_once_and_may_still_answer(pipeline: Pipel
     )
     assert records["test_shy"].end == "result"
     stuck = records["test_stuck"]
-    assert (
-        stuck.message == "idle without a result, also after a nudge: it asks a question and got no answer"
-    )
+    assert stuck.message == "idle without a result, also after a nudge: it asks a question and got no answer"
     nudges = [entry.task for entry in pipeline.seen if entry.step == "nudge" and entry.kind == "intended"]
     assert sorted(nudges) == sorted({r.task.slug for r in records.values()})
 
