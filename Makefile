@@ -87,7 +87,7 @@ soak: setup ## hours: hostile hosts and kill loops, hundreds of times
 		tools/test $(BIN)/pytest --timeout=7200 tests/hostile tests/actions/test_claim.py tests/tmr/run/test_kills.py
 
 docs: setup ## write the generated pages again
-	$(BIN)/python -m mngr.cli.helptext && $(BIN)/python -m mngr.cli.reference
+	$(BIN)/python -m tools.helptext && $(BIN)/python -m tools.reference
 	$(BIN)/python -m mngr_e2e.authoring.slash_command
 
 # Which acceptance lines the last `make test` met, into docs/acceptance.md.

@@ -3,10 +3,10 @@
 import click
 import pytest
 from tests.cli.command import Mngr
+from tools.helptext import completion_text, help_text
 
 from mngr.cli.app import app
 from mngr.cli.command_table import ALIASES, COMMANDS, EQUIVALENT_COMMANDS
-from mngr.cli.helptext import completion_text, help_text
 from mngr.cli.shipped import read_shipped, shipped_topics
 from mngr.cli.verb import Verb
 
@@ -22,7 +22,7 @@ def commands() -> list[tuple[str, Verb]]:
 
 @pytest.mark.accept("U3", "S1")
 def test_the_shipped_texts_are_fresh() -> None:
-    again = "run: python -m mngr.cli.helptext"
+    again = "run: python -m tools.helptext"
     assert read_shipped("help.txt") == help_text(), again
     assert read_shipped("completion.txt") == completion_text(), again
 

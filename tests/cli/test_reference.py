@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 from tests.support.needs import needs
+from tools.reference import reference_files
+from tools.reference_man import command_man
+from tools.reference_pages import DISTRIBUTION, Page, Part, blocks_of, read_pages, read_topics
 
 from mngr import process, registry
 from mngr.cli.command_table import ALIASES, COMMANDS
-from mngr.cli.reference import reference_files
-from mngr.cli.reference_man import command_man
-from mngr.cli.reference_pages import DISTRIBUTION, Page, Part, blocks_of, read_pages, read_topics
 from mngr.process import Completed
 from mngr.registry import entries
 
@@ -25,7 +25,8 @@ def groff() -> None:
 
 
 def reference(*words: str, cwd: Path = ROOT) -> Completed:
-    return process.run([sys.executable, "-m", "mngr.cli.reference", *words], timeout_s=90, cwd=str(cwd))
+    argv = [sys.executable, "-m", "tools.reference", *words]
+    return process.run(argv, env={"PYTHONPATH": str(ROOT)}, timeout_s=90, cwd=str(cwd))
 
 
 def roff(page: Path) -> Completed:

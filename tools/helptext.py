@@ -1,4 +1,4 @@
-"""Writes the texts that ship with the package: `python -m mngr.cli.helptext`. A test says when they are stale."""
+"""Writes the texts that ship with the package: `python -m tools.helptext`. A test says when they are stale."""
 
 import os
 
@@ -7,7 +7,7 @@ import click
 from mngr.cli.app import app
 from mngr.cli.command_table import ALIASES, COMMANDS, SECTIONS
 
-_HERE = os.path.dirname(__file__)
+_SHIPPED = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "src/mngr/cli")
 _HEAD = """\
 mngr: run many coding agents, on this machine and on remote hosts.
 
@@ -55,7 +55,7 @@ def completion_text() -> str:
 
 def main() -> None:
     for name, text in (("help.txt", help_text()), ("completion.txt", completion_text())):
-        with open(os.path.join(_HERE, name), "w", encoding="utf-8") as file:
+        with open(os.path.join(_SHIPPED, name), "w", encoding="utf-8") as file:
             file.write(text)
 
 

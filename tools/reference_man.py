@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable
 
+from tools.reference_pages import Block, Page, Part, Topic, read_sections
+
 from mngr.cli.option_groups import COMMON, OWN
-from mngr.cli.reference_pages import Block, Page, Part, Topic, read_sections
 
 _NOTE = '.\\" Made from the commands by `make docs`; changes here are lost.'
 _SPECIAL = {"\\": "\\e", "-": "\\-", "'": "\\(aq", "`": "\\(ga", "^": "\\(ha", "~": "\\(ti", '"': "\\(dq"}

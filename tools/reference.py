@@ -1,13 +1,13 @@
-"""Writes the command reference from the commands: `python -m mngr.cli.reference [--check] [--out docs]`."""
+"""Writes the command reference from the commands: `python -m tools.reference [--check] [--out docs]`."""
 
 import os
 import sys
 
 import click
+from tools.reference_man import command_man, overview_man
+from tools.reference_markdown import command_page, index_page, topic_page
+from tools.reference_pages import read_pages, read_topics
 
-from mngr.cli.reference_man import command_man, overview_man
-from mngr.cli.reference_markdown import command_page, index_page, topic_page
-from mngr.cli.reference_pages import read_pages, read_topics
 from mngr.cli.shipped import read_shipped
 
 _MADE_HERE = (("reference", ".md"), ("man", ".1"))
@@ -77,7 +77,7 @@ def main(check: bool, out: str) -> None:
         return
     problems = stale_files(out)
     if problems:
-        again = "make docs" if out == "docs" else f"python -m mngr.cli.reference --out {out}"
+        again = "make docs" if out == "docs" else f"python -m tools.reference --out {out}"
         click.echo("\n".join([*problems, f"hint: {again}"]), err=True)
         sys.exit(1)
 

@@ -3,9 +3,10 @@
 import re
 from collections.abc import Iterable
 
+from tools.reference_pages import Block, Page, Part, Topic, read_sections
+
 from mngr.cli.command_table import COMMANDS
 from mngr.cli.option_groups import COMMON
-from mngr.cli.reference_pages import Block, Page, Part, Topic, read_sections
 
 _NOTE = "<!-- Made from the commands by `make docs`; changes here are lost. -->"
 _EXIT_CODES = "exit-codes"
