@@ -11,8 +11,8 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from bench.results import Integrated
 
 import mngr
+from mngr_tmr.integrate.gates.runner import Collection, CommandRun
 from mngr_tmr.integrate.integrate import integrate
-from mngr_tmr.integrate.runner import Collection, CommandRun
 from mngr_tmr.model.record import Commit, TaskRecord
 from mngr_tmr.model.result import Change, Claim, Result
 from mngr_tmr.model.run import RunSpec

@@ -70,13 +70,13 @@ def test_a_bad_import_breaks_each_contract(copied: Path) -> None:
 def test_a_module_in_no_layer_is_seen_in_every_package(copied: Path) -> None:
     packages = sorted(path.parent.name for path in (ROOT / "src").glob("*/__init__.py"))
     layered = {container for contract in CONTRACTS for container in contract.get("containers", ())}
-    assert sorted(layered) == packages
+    assert set(packages) <= layered
     assert all(contract["exhaustive"] for contract in CONTRACTS if contract["type"] == "layers")
-    for package in packages:
-        (copied / f"src/{package}/attic.py").write_text("")
+    for container in layered:
+        (copied / "src" / container.replace(".", "/") / "attic.py").write_text("")
     done = lint(copied)
     assert done.code != 0
-    assert [package for package in packages if f"{package}.attic" not in done.text] == []
+    assert [container for container in layered if f"{container}.attic" not in done.text] == []
 
 
 # Each is to be resolved, and then removed from here; no new one may come.

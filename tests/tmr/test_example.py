@@ -15,7 +15,7 @@ from tests.tmr.recount import Recount, check_counts, check_fixes, check_page, ch
 from mngr import process
 from mngr.process import OnlyEnv
 from mngr_tmr.example.make import Example, make_example
-from mngr_tmr.report.source import TmrSource
+from mngr_tmr.report.out.page.source import TmrSource
 from mngr_tmr.run.folder import RunFolder
 
 pytestmark = pytest.mark.slow

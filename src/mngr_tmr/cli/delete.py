@@ -12,9 +12,9 @@ import mngr
 from mngr_lib.command_options import note
 from mngr_tmr.cli.places import Place, find_place
 from mngr_tmr.cli.settings import out_option
-from mngr_tmr.report.lines import printable
-from mngr_tmr.report.read import is_alive
-from mngr_tmr.report.words import times
+from mngr_tmr.report.data.counts import times
+from mngr_tmr.report.data.read_run import is_alive
+from mngr_tmr.report.out.terminal import printable
 from mngr_tmr.run.cleanup import Leftovers, find_leftovers, remove
 from mngr_tmr.run.folder import read_spec
 

@@ -10,7 +10,7 @@ from mngr_tmr.cli.places import Place, find_place
 from mngr_tmr.cli.run import make_spec
 from mngr_tmr.cli.settings import environment, new_options, settings, with_run_options
 from mngr_tmr.copies.copy import open_copy
-from mngr_tmr.report.words import times
+from mngr_tmr.report.data.counts import times
 from mngr_tmr.run.preflight import check_agents, check_host, finding_line, is_here
 from mngr_tmr.run.redact import make_redactor
 

@@ -11,7 +11,7 @@ from mngr_tmr.cli.run import make_spec
 from mngr_tmr.cli.settings import environment, preflight_option, pytest_option, settings, with_run_options
 from mngr_tmr.model.run import RunSpec
 from mngr_tmr.model.task import agent_of
-from mngr_tmr.report.words import times
+from mngr_tmr.report.data.counts import times
 from mngr_tmr.run.preflight import check_agents, finding_line
 from mngr_tmr.run.progress import clock
 

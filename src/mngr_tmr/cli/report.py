@@ -10,9 +10,9 @@ from mngr_lib.command_options import note
 from mngr_tmr.cli.finish import show
 from mngr_tmr.cli.places import find_place
 from mngr_tmr.cli.settings import out_option
+from mngr_tmr.report.out.page.source import TmrSource
+from mngr_tmr.report.out.summary import make_summary
 from mngr_tmr.report.report import write_report
-from mngr_tmr.report.source import TmrSource
-from mngr_tmr.report.summary import make_summary
 from mngr_tmr.run.folder import RunFolder
 from mngr_view.browser import has_browser
 from mngr_view.errors import ViewError

@@ -28,7 +28,7 @@ from mngr_tmr.copies.base_snapshot import make_base_snapshot, name_base_snapshot
 from mngr_tmr.copies.copies import Copies
 from mngr_tmr.git import run_git
 from mngr_tmr.model.run import RunSpec
-from mngr_tmr.report.words import times
+from mngr_tmr.report.data.counts import times
 from mngr_tmr.run.folder import RunFolder, make_folder
 from mngr_tmr.run.history import with_expected
 from mngr_tmr.run.preflight import check_agents, check_host, stop_for_problems

@@ -13,11 +13,11 @@ import mngr
 from mngr_lib.command_options import note
 from mngr_tmr.cli.places import Place, find_place
 from mngr_tmr.cli.settings import out_option
-from mngr_tmr.report.contents import make_contents
-from mngr_tmr.report.lines import printable
-from mngr_tmr.report.read import is_alive, read_run
-from mngr_tmr.report.sections import SECTIONS, Name
-from mngr_tmr.report.summary import Summary, make_summary
+from mngr_tmr.report.data.read_run import is_alive, read_run
+from mngr_tmr.report.data.report_model import make_contents
+from mngr_tmr.report.data.sections import SECTIONS, Name
+from mngr_tmr.report.out.summary import Summary, make_summary
+from mngr_tmr.report.out.terminal import printable
 from mngr_tmr.run.folder import RunFolder, run_names
 from mngr_tmr.run.progress import clock
 

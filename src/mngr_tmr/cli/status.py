@@ -9,8 +9,8 @@ import click
 from mngr_lib.safe_text import raw
 from mngr_tmr.cli.places import find_place
 from mngr_tmr.cli.settings import out_option
-from mngr_tmr.report.source import TmrSource
-from mngr_tmr.report.status import Status, make_status, status_lines
+from mngr_tmr.report.out.page.source import TmrSource
+from mngr_tmr.report.out.status import Status, make_status, status_lines
 from mngr_view.chunks import encode
 
 _EVERY_S = 1.0

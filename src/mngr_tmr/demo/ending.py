@@ -7,10 +7,10 @@ import sys
 from collections.abc import Iterable
 
 from mngr_tmr.demo.setup import Stage
-from mngr_tmr.report.lines import branch_log, printable
+from mngr_tmr.report.data.counts import counted, times
+from mngr_tmr.report.data.sections import NAMES, SECTIONS
+from mngr_tmr.report.out.terminal import branch_log, printable
 from mngr_tmr.report.report import Reported
-from mngr_tmr.report.sections import NAMES, SECTIONS
-from mngr_tmr.report.words import counted, times
 
 
 def ending(stage: Stage, reported: Reported, *, is_kept: bool) -> Iterable[str]:

@@ -1,5 +1,5 @@
-"""The reduce step: verified work of many agents becomes one linear branch, and every task is accounted for.
+"""The integration: verified work of many agents becomes one linear branch; a ledger says where each task's work is.
 
-Imports model, git and the public face of mngr; decisions are plain functions over records, git works on objects only.
-Start reading at integrate.py, then cut.py, plan.py, build.py and gates.py.
+Imports model, git, copies, verify and the public names of mngr; it works on git objects and needs no checkout.
+Start reading at integrate.py, then split/split.py, branch/builder.py and gates/gates.py.
 """

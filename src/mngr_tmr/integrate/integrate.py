@@ -5,20 +5,20 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from mngr_tmr.git import Repository
-from mngr_tmr.integrate.accounts import Whereabouts, account_for
-from mngr_tmr.integrate.agent_work import Trust
-from mngr_tmr.integrate.build import Builder
-from mngr_tmr.integrate.candidates import sort_out
-from mngr_tmr.integrate.conflict import Resolve
-from mngr_tmr.integrate.cut import cut
-from mngr_tmr.integrate.evidence import Evidence
-from mngr_tmr.integrate.finish import Finished, finish
-from mngr_tmr.integrate.gates import Judged, judge
-from mngr_tmr.integrate.plan import Plan, make_plan
-from mngr_tmr.integrate.runner import Runner, begin_step
-from mngr_tmr.integrate.similar import shared_problems
-from mngr_tmr.integrate.trials import Trials
-from mngr_tmr.integrate.unit import Unit
+from mngr_tmr.integrate.branch.builder import Builder
+from mngr_tmr.integrate.branch.conflict import Resolve
+from mngr_tmr.integrate.branch.final_commits import Finished, finish
+from mngr_tmr.integrate.branch.ledger import Whereabouts, account_for
+from mngr_tmr.integrate.branch.plan import Plan, make_plan
+from mngr_tmr.integrate.evidence.evidence import Evidence
+from mngr_tmr.integrate.evidence.similar_edits import shared_problems
+from mngr_tmr.integrate.gates.branch_checks import Trials
+from mngr_tmr.integrate.gates.gates import Judged, judge
+from mngr_tmr.integrate.gates.runner import Runner, begin_step
+from mngr_tmr.integrate.split.candidates import sort_out
+from mngr_tmr.integrate.split.change import Unit
+from mngr_tmr.integrate.split.split import cut
+from mngr_tmr.integrate.trust import Trust
 from mngr_tmr.model.integration import Account, Integration
 from mngr_tmr.model.record import TaskRecord
 from mngr_tmr.model.run import RunSpec

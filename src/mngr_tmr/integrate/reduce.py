@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 import mngr
-from mngr_tmr.integrate.agent_work import Trust
+from mngr_tmr.integrate.agent.conflict_agents import by_agent, remembered
+from mngr_tmr.integrate.agent.integrator import integrate_by_agent
+from mngr_tmr.integrate.gates.runner import Runner
 from mngr_tmr.integrate.integrate import integrate
-from mngr_tmr.integrate.integrator import integrate_by_agent
-from mngr_tmr.integrate.runner import Runner
-from mngr_tmr.integrate.settle import by_agent, remembered
+from mngr_tmr.integrate.trust import Trust
 from mngr_tmr.model.integration import Integration
 from mngr_tmr.model.record import TaskRecord
 from mngr_tmr.model.run import RunSpec

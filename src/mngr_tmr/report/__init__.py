@@ -1,5 +1,5 @@
-"""What a run tells: rows in sections, causes, and from these the page, JSON, JUnit, markdown and lines for a terminal.
+"""The report of a run: `data` computes rows, causes and counts from the run's folder, `out` writes them in every form.
 
-Reads the run's folder through `run` and changes nothing but its own files there; whatever an agent wrote is shown and
-never trusted. Start reading at rows.py, then contents.py and report.py.
+Changes nothing but its own files in the folder; what agents wrote is shown and never trusted.
+Start reading at data/rows.py, then data/report_model.py and report.py.
 """

@@ -5,13 +5,13 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from mngr_tmr.integrate.text import one_line
-from mngr_tmr.report.contents import Contents
-from mngr_tmr.report.junit import junit
-from mngr_tmr.report.lines import report_lines
-from mngr_tmr.report.markdown import append_step_summary, step_summary
-from mngr_tmr.report.source import TmrSource
-from mngr_tmr.report.summary import make_summary
+from mngr_tmr.agent_text import one_line
+from mngr_tmr.report.data.report_model import Contents
+from mngr_tmr.report.out.junit import junit
+from mngr_tmr.report.out.markdown import append_step_summary, step_summary
+from mngr_tmr.report.out.page.source import TmrSource
+from mngr_tmr.report.out.summary import make_summary
+from mngr_tmr.report.out.terminal import report_lines
 from mngr_tmr.run.folder import RunFolder
 from mngr_view.errors import ViewError
 from mngr_view.page import page_parts

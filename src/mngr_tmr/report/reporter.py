@@ -7,8 +7,8 @@ import mngr
 from mngr_tmr.engine.loop import Observe
 from mngr_tmr.engine.state import RunState
 from mngr_tmr.model.entry import Entry
+from mngr_tmr.report.out.page.source import TmrSource
 from mngr_tmr.report.report import try_page, write_summary
-from mngr_tmr.report.source import TmrSource
 from mngr_tmr.run.folder import RunFolder
 
 EVERY_S = 5.0

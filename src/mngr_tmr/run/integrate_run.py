@@ -8,12 +8,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 import mngr
-from mngr_tmr.integrate.agent_work import Trust
-from mngr_tmr.integrate.copy_runner import CopyRunner
-from mngr_tmr.integrate.pr import pr_text
-from mngr_tmr.integrate.push import find_token, publish
+from mngr_tmr.integrate.gates.copy_runner import CopyRunner
+from mngr_tmr.integrate.gates.runner import TellingRunner
+from mngr_tmr.integrate.publish.pull_request import pr_text
+from mngr_tmr.integrate.publish.push import find_token, publish
 from mngr_tmr.integrate.reduce import reduce
-from mngr_tmr.integrate.runner import TellingRunner
+from mngr_tmr.integrate.trust import Trust
 from mngr_tmr.model.integration import Integration
 from mngr_tmr.model.run import RunOptions, RunSpec
 from mngr_tmr.run.folder import RunFolder, read_json

@@ -7,7 +7,7 @@ import pytest
 from tests.tmr.own_project import GREETER, OwnProject
 
 from mngr_tmr.cli.pytest_command import PytestCommand, Wanted, find_pytest_command
-from mngr_tmr.integrate.local_runner import LocalRunner
+from mngr_tmr.integrate.gates.local_runner import LocalRunner
 from mngr_tmr.model.run import RunOptions, RunSpec
 
 pytestmark = pytest.mark.accept("M18")

@@ -15,8 +15,8 @@ from tests.tmr.run.pipeline import KNOBS, UNCHANGED, Pipeline, pipeline
 import mngr
 from mngr.process import wait_until
 from mngr_tmr.engine.journal import read_journal
-from mngr_tmr.report.page import make_run
-from mngr_tmr.report.source import TmrSource
+from mngr_tmr.report.out.page.page import make_run
+from mngr_tmr.report.out.page.source import TmrSource
 from mngr_tmr.run.polling import agents_of
 
 __all__ = ["pipeline"]

@@ -7,8 +7,8 @@ from tests.support.world import PATIENCE_S
 from tests.tmr.report.desk import T0, RunDesk, blocked, escalation, node, result, task
 
 from mngr_tmr.engine.journal import Journal
-from mngr_tmr.report.page import make_run
-from mngr_tmr.report.source import TmrSource
+from mngr_tmr.report.out.page.page import make_run
+from mngr_tmr.report.out.page.source import TmrSource
 
 
 @pytest.mark.accept("U2", "M13", "J3")

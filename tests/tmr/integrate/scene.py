@@ -8,9 +8,9 @@ from typing import NamedTuple
 from tests.support.repository import copy_of, make_empty
 
 import mngr
-from mngr_tmr.integrate.conflict import Resolve
+from mngr_tmr.integrate.branch.conflict import Resolve
+from mngr_tmr.integrate.gates.runner import Collection, CommandRun
 from mngr_tmr.integrate.integrate import integrate
-from mngr_tmr.integrate.runner import Collection, CommandRun
 from mngr_tmr.model.integration import Integration
 from mngr_tmr.model.kind import commit_kind
 from mngr_tmr.model.record import Commit, TaskRecord

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from tests.tmr.integrate.scene import Scene, Work
 
-from mngr_tmr.integrate.candidates import reject, sort_out
+from mngr_tmr.integrate.split.candidates import reject, sort_out
 from mngr_tmr.model.record import Commit, TaskRecord
 from mngr_tmr.model.result import Blocked, Claim, Outcome, Result
 from mngr_tmr.model.task import make_task

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import mngr
-from mngr_tmr.integrate.checks import command_check
-from mngr_tmr.integrate.runner import Collection, CommandRun
+from mngr_tmr.integrate.gates.checks import command_check
+from mngr_tmr.integrate.gates.runner import Collection, CommandRun
 from mngr_tmr.model.verdict import TestRun
 
 _SUITE = """

@@ -6,8 +6,8 @@ import pytest
 from tests.tmr.project import Project, project
 
 import mngr
-from mngr_tmr.integrate.copy_runner import CopyRunner
-from mngr_tmr.integrate.runner import Runner
+from mngr_tmr.integrate.gates.copy_runner import CopyRunner
+from mngr_tmr.integrate.gates.runner import Runner
 from mngr_tmr.model.run import RunOptions, RunSpec
 from mngr_tmr.model.task import make_task
 

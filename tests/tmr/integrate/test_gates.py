@@ -9,9 +9,9 @@ import pytest
 from msgspec.structs import replace
 from tests.tmr.integrate.scene import Scene, Untried, Work
 
+from mngr_tmr.integrate.gates.local_runner import LocalRunner
+from mngr_tmr.integrate.gates.runner import Collection
 from mngr_tmr.integrate.integrate import integrate
-from mngr_tmr.integrate.local_runner import LocalRunner
-from mngr_tmr.integrate.runner import Collection
 from mngr_tmr.model.integration import Integration
 from mngr_tmr.model.measured import count, headline
 from mngr_tmr.model.verdict import TestRun

@@ -10,10 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.tmr.integrate.scene import Scene, Work
 
+from mngr_tmr.agent_text import code, fenced, one_line, plain, quoted, subject
 from mngr_tmr.git import Repository
-from mngr_tmr.integrate.checkout import write_files
-from mngr_tmr.integrate.pr import pr_text
-from mngr_tmr.integrate.text import code, fenced, one_line, plain, quoted, subject
+from mngr_tmr.integrate.gates.checkout import write_files
+from mngr_tmr.integrate.publish.pull_request import pr_text
 
 pytestmark = pytest.mark.accept("Q5")
 APP = "".join(f"line {number}\n" for number in range(1, 21))

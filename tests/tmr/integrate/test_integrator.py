@@ -12,12 +12,12 @@ from tests.support.world import World
 from tests.tmr.integrate.scene import Scene, Untried, Work
 
 import mngr
-from mngr_tmr.integrate.agent_work import Trust
-from mngr_tmr.integrate.candidates import sort_out
-from mngr_tmr.integrate.conflict import Conflict
-from mngr_tmr.integrate.integrator import integrate_by_agent, integrator_job
+from mngr_tmr.integrate.agent.conflict_agents import conflict_prompt
+from mngr_tmr.integrate.agent.integrator import integrate_by_agent, integrator_job
+from mngr_tmr.integrate.branch.conflict import Conflict
 from mngr_tmr.integrate.reduce import reduce
-from mngr_tmr.integrate.settle import conflict_prompt
+from mngr_tmr.integrate.split.candidates import sort_out
+from mngr_tmr.integrate.trust import Trust
 from mngr_tmr.model.integration import Integration
 from mngr_tmr.model.verdict import TestRun
 

@@ -9,8 +9,8 @@ from tests.tmr.integrate.forge import Forge
 from tests.tmr.integrate.scene import Scene, Work
 
 import mngr
-from mngr_tmr.integrate.pr import pr_text
-from mngr_tmr.integrate.push import find_token, open_pr, publish
+from mngr_tmr.integrate.publish.pull_request import pr_text
+from mngr_tmr.integrate.publish.push import find_token, open_pr, publish
 
 TOKEN = "ghp_canary0123456789abcdefghijklmnopqrstu"
 

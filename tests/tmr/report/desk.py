@@ -16,7 +16,7 @@ from mngr_tmr.model.result import Blocked, Change, ChangeKind, Claim, Escalation
 from mngr_tmr.model.run import RunOptions, RunSpec
 from mngr_tmr.model.task import Task, make_task
 from mngr_tmr.model.verdict import TestOutcome, TestRun, Verdict, Verified
-from mngr_tmr.report.contents import Contents, RunNow, make_contents
+from mngr_tmr.report.data.report_model import Contents, RunNow, make_contents
 from mngr_tmr.run.folder import RunFolder, make_folder, runs_folder
 from mngr_tmr.run.steps import Pulled
 

@@ -12,9 +12,9 @@ from mngr_tmr.model.measured import MeasuredTest
 from mngr_tmr.model.record import TaskRecord
 from mngr_tmr.model.result import Outcome
 from mngr_tmr.model.verdict import Verdict
-from mngr_tmr.report.causes import Cause, count_failures, count_fixed, find_causes
-from mngr_tmr.report.fingerprint import fingerprint, normal
-from mngr_tmr.report.rows import make_rows
+from mngr_tmr.report.data.causes import Cause, count_failures, count_fixed, find_causes
+from mngr_tmr.report.data.fingerprint import fingerprint, normal
+from mngr_tmr.report.data.rows import make_rows
 
 _FIXTURE = """
 tests/e2e/test_shop.py:{line}: in test_{name}

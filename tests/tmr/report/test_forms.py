@@ -36,14 +36,14 @@ from mngr_tmr.model.integration import Account, Fix, Gate, Integration, Weakenin
 from mngr_tmr.model.measured import BranchCounts, Measured, MeasuredTest
 from mngr_tmr.model.record import Commit
 from mngr_tmr.model.result import Claim
-from mngr_tmr.report.contents import Contents
-from mngr_tmr.report.junit import MARKS, junit, names_of
-from mngr_tmr.report.lines import report_lines
-from mngr_tmr.report.markdown import append_step_summary, step_summary
-from mngr_tmr.report.page import make_run
+from mngr_tmr.report.data.report_model import Contents
+from mngr_tmr.report.data.sections import NAMES
+from mngr_tmr.report.out.junit import MARKS, junit, names_of
+from mngr_tmr.report.out.markdown import append_step_summary, step_summary
+from mngr_tmr.report.out.page.page import make_run
+from mngr_tmr.report.out.summary import Summary, make_summary, summary_schema
+from mngr_tmr.report.out.terminal import report_lines
 from mngr_tmr.report.report import write_summary
-from mngr_tmr.report.sections import NAMES
-from mngr_tmr.report.summary import Summary, make_summary, summary_schema
 from mngr_tmr.run.folder import RunFolder
 from mngr_view.records import Fact
 

@@ -27,7 +27,7 @@ from mngr_tmr.engine.journal import Journal
 from mngr_tmr.model.integration import Fix, Integration, Weakening, Witness
 from mngr_tmr.model.result import Try
 from mngr_tmr.model.run import RunOptions
-from mngr_tmr.report.source import TmrSource
+from mngr_tmr.report.out.page.source import TmrSource
 from mngr_view.records import Detail, Run
 from mngr_view.records import Test as PageRow
 from mngr_view.template import TEMPLATE

@@ -17,8 +17,8 @@ from mngr_tmr.model.integration import Account, Fix, Integration, Weakening
 from mngr_tmr.model.record import TaskRecord
 from mngr_tmr.model.result import Claim, read_claim
 from mngr_tmr.model.verdict import Verified
-from mngr_tmr.report.rows import Row, make_rows
-from mngr_tmr.report.sections import NAMES, SECTIONS
+from mngr_tmr.report.data.rows import Row, make_rows
+from mngr_tmr.report.data.sections import NAMES, SECTIONS
 
 FIX, TEST = commit(1), commit(2, "test", "test")
 FIXED = result("a", "fixed", passed_before=False, changes=(change("implementation", FIX.id),))

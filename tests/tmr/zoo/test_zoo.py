@@ -23,9 +23,9 @@ from mngr.actions.manager import Manager
 from mngr_tmr.collect.collect import collect
 from mngr_tmr.model.run import RunOptions, RunSpec
 from mngr_tmr.model.task import agent_of
+from mngr_tmr.report.data.rows import Row
+from mngr_tmr.report.data.sections import SECTIONS
 from mngr_tmr.report.report import Reported, write_report
-from mngr_tmr.report.rows import Row
-from mngr_tmr.report.sections import SECTIONS
 from mngr_tmr.run.folder import RunFolder, make_folder, runs_folder
 from mngr_tmr.run.integrate_run import Secrets, integrate_run
 from mngr_tmr.run.polling import agents_of

@@ -1,0 +1,104 @@
+"""The integrator as an agent: it gets all results and builds the branch, which is judged like any other work."""
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+import mngr
+from mngr_tmr.agent_text import one_line
+from mngr_tmr.git import Repository
+from mngr_tmr.integrate.agent.agent_job import Job, work
+from mngr_tmr.integrate.agent.attribution import Credited, account_for_agent, read_branch
+from mngr_tmr.integrate.branch.builder import Builder
+from mngr_tmr.integrate.branch.final_commits import finish
+from mngr_tmr.integrate.gates.branch_checks import Trials
+from mngr_tmr.integrate.gates.gates import judge
+from mngr_tmr.integrate.gates.runner import Runner, begin_step
+from mngr_tmr.integrate.integrate import Outcome, Ready, Tools, conclude, integrate, prepare
+from mngr_tmr.integrate.trust import Trust
+from mngr_tmr.model.integration import Integration
+from mngr_tmr.model.record import TaskRecord
+from mngr_tmr.model.run import RunSpec
+from mngr_tmr.prompts.render import render
+
+
+def integrate_by_agent(
+    run: RunSpec,
+    records: Sequence[TaskRecord],
+    *,
+    runner: Runner,
+    before: Integration | None = None,
+    trust: Trust | None = None,
+    manager: mngr.Manager | None = None,
+) -> Integration:
+    """Like `integrate`, with a branch that one agent built. When it fails, the program builds it and says so.
+
+    A branch that an agent built of the same work `before` is taken again, without an agent.
+    """
+    repo, trust = Repository(run.repo, run.created_at), trust or Trust()
+    ready = prepare(repo, run, records)
+    if not ready.candidates:
+        return integrate(run, records, runner=runner, trust=trust)
+    begin_step(runner, "an agent builds the branch")
+    try:
+        tip = _known_tip(ready, before)
+        tip = tip or work(repo, run, integrator_job(run, ready.candidates), trust, manager)
+        branch = read_branch(repo, run, tip, ready.units)
+    except mngr.MngrError as error:
+        return _without_agent(run, records, runner, trust, one_line(error.message))
+    if branch.problem:
+        return _without_agent(run, records, runner, trust, branch.problem)
+    tools = Tools(Builder(repo, run.base), runner, trust)
+    return replace(conclude_branch(repo, run, branch, records, tools, ready), agent_tip=tip)
+
+
+def _known_tip(ready: Ready, before: Integration | None) -> str:
+    """Where an agent left the branch of exactly this work; empty when none did."""
+    if before is None:
+        return ""
+    known = {commit for account in before.accounts for commit in account.commits}
+    wanted = {commit.id for record in ready.candidates for commit in record.commits}
+    return before.agent_tip if wanted <= known else ""
+
+
+def conclude_branch(
+    repo: Repository,
+    run: RunSpec,
+    branch: Credited,
+    records: Sequence[TaskRecord],
+    tools: Tools,
+    ready: Ready,
+) -> Integration:
+    """The agent's commits through the gates, into the form that every integrated branch has."""
+    judged = judge(tools.builder, run.base, branch.plan, Trials(repo, run, records, tools.runner))
+    done = finish(repo, run.base, branch.plan.without(judged.dropped), judged.built)
+    accounts = (*ready.accounts, *account_for_agent(ready.units, branch, judged, done))
+    outcome = Outcome(branch.plan, judged, done, accounts, ready.units)
+    return conclude(repo, run, outcome, records, tools)
+
+
+def integrator_job(run: RunSpec, candidates: Sequence[TaskRecord]) -> Job:
+    """All results and branches, for one agent."""
+    lines = [f"{record.task.slug} {record.commit} {record.task.node_id}\n" for record in candidates]
+    files = {"tmr/tasks.txt": "".join(lines).encode(errors="replace")}
+    for record in candidates:
+        raw = record.claim.raw if record.claim else ""
+        files[f"tmr/results/{record.task.slug}.json"] = raw.encode(errors="replace")
+    first = candidates[0]
+    prompt = render(
+        "integrator.md.j2",
+        base=run.base,
+        count=len(candidates),
+        task=first.task.slug,
+        commit=first.commit,
+    )
+    tips = tuple(record.commit for record in candidates)
+    return Job("integrator", run.base, tips, prompt, files)
+
+
+def _without_agent(
+    run: RunSpec, records: Sequence[TaskRecord], runner: Runner, trust: Trust, problem: str
+) -> Integration:
+    done = integrate(run, records, runner=runner, trust=trust)
+    note = f"the integrator agent gave no branch ({problem}), so the program built it"
+    return replace(done, notes=(*done.notes, note))

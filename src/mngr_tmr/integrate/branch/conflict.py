@@ -1,0 +1,85 @@
+"""A piece that does not fit on what is there already, told so that a person or an agent can settle it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import asdict
+
+from mngr_tmr.agent_text import one_line, plain, shown
+from mngr_tmr.git import Merge, Repository
+from mngr_tmr.integrate.split.change import Unit
+
+_MOST_HUNKS = 10
+_HUNK_LIMIT = 2000
+_MARK = 7
+
+
+class Conflict(Struct, frozen=True):
+    """`theirs`, a child of `before`, on top of `ours`. `resolution` is a tree, when one was found."""
+
+    unit: str
+    tasks: tuple[str, ...]
+    others: tuple[str, ...]
+    files: tuple[str, ...]
+    messages: tuple[str, ...]
+    hunks: tuple[dict[str, str], ...]
+    ours: str
+    before: str
+    theirs: str
+    title: str = ""
+    resolution: str = ""
+    resolved_by: str = ""
+
+    def as_record(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+Resolve = Callable[[Conflict], str | None]
+"""Gives the tree that settles a conflict, or None."""
+
+
+def describe(
+    repo: Repository, ours: str, unit: Unit, merged: Merge, touched: Mapping[str, Sequence[str]]
+) -> Conflict:
+    """The conflict in words; `touched` tells which tasks changed a path so far."""
+    files = tuple(dict.fromkeys(path for path, _, _ in merged.stages)) or unit.paths
+    others = dict.fromkeys(task for path in files for task in touched.get(path, ()))
+    return Conflict(
+        unit=unit.id,
+        tasks=unit.tasks,
+        others=tuple(task for task in others if task not in unit.tasks),
+        files=tuple(map(shown, files)),
+        messages=tuple(one_line(message) for message in merged.messages),
+        hunks=tuple(_hunks(repo, merged, files))[:_MOST_HUNKS],
+        ours=ours,
+        before=unit.before,
+        theirs=unit.after,
+        title=one_line(unit.title),
+    )
+
+
+def _hunks(repo: Repository, merged: Merge, files: Sequence[str]) -> list[dict[str, str]]:
+    """The marked regions of the files, with their markers."""
+    there = repo.entries(merged.tree, *files) if merged.stages else {}
+    blobs = repo.blobs(entry.id for entry in there.values())
+    return [
+        {"file": shown(path), "text": plain(region)[:_HUNK_LIMIT]}
+        for path, entry in there.items()
+        for region in marked_regions(blobs.get(entry.id, b"").decode(errors="replace"))
+    ]
+
+
+def marked_regions(text: str) -> list[str]:
+    """Everything between conflict markers."""
+    found: list[str] = []
+    region: list[str] | None = None
+    for line in text.split("\n"):
+        if line.startswith("<" * _MARK + " "):
+            region = []
+        if region is not None:
+            region.append(line)
+        if line.startswith(">" * _MARK + " ") and region is not None:
+            found.append("\n".join(region))
+            region = None
+    return found

@@ -1,0 +1,71 @@
+"""The most common conflict of many agents, solved: each added its own lines at the same place of a test file."""
+
+import os
+import tempfile
+from collections.abc import Iterator
+
+import mngr
+from mngr_lib.git import git_argv, git_env
+from mngr_tmr.git import Entry, Merge, Repository
+from mngr_tmr.integrate.branch.syntax_check import still_reads
+
+_WIDTH = 47
+_OURS, _BASE, _THEIRS, _END = (sign * _WIDTH for sign in (b"<", b"|", b"=", b">"))
+
+
+def keep_both(repo: Repository, merged: Merge) -> str | None:
+    """The merged tree with both sides' insertions, ours first; None when there is any other conflict."""
+    sides: dict[str, dict[int, Entry]] = {}
+    for path, stage, entry in merged.stages:
+        sides.setdefault(path, {})[stage] = entry
+    if len(merged.messages) != len(sides) or not all(map(_is_plain, sides.values())):
+        return None
+    blobs = repo.blobs(entry.id for by_stage in sides.values() for entry in by_stage.values())
+    entries = []
+    for path, by_stage in sides.items():
+        contents = [blobs.get(by_stage[stage].id, b"\0") for stage in (1, 2, 3)]
+        data = _both(contents)
+        if data is None or not all(still_reads(path, side, data) for side in contents[1:]):
+            return None
+        entries.append(Entry(path, by_stage[2].mode, repo.write_blob(data)))
+    return repo.compose(merged.tree, entries)
+
+
+def _is_plain(by_stage: dict[int, Entry]) -> bool:
+    """Both sides changed a file that was there before, and nobody its mode."""
+    modes = {entry.mode for entry in by_stage.values()}
+    return set(by_stage) == {1, 2, 3} and len(modes) == 1 and modes <= {"100644", "100755"}
+
+
+def _both(contents: list[bytes]) -> bytes | None:
+    base, ours, theirs = contents
+    if any(b"\0" in side for side in contents):
+        return None
+    with tempfile.TemporaryDirectory(prefix="mngr-tmr-") as folder:
+        names = [os.path.join(folder, name) for name in ("ours", "base", "theirs")]
+        for name, data in zip(names, (ours, base, theirs), strict=True):
+            with open(name, "wb") as file:
+                file.write(data)
+        argv = git_argv("merge-file", "-p", "--diff3", f"--marker-size={_WIDTH}", *names)
+        done = mngr.run_program(argv, timeout_s=60, env=git_env(), cwd=folder)
+    if done.code > 127:
+        return None
+    lines = list(_joined(done.stdout.splitlines(keepends=True)))
+    return None if None in lines else b"".join(line for line in lines if line is not None)
+
+
+def _joined(lines: list[bytes]) -> Iterator[bytes | None]:
+    """Lines of a merged file with both insertions; None where a conflict is more than that."""
+    part, kept = b"", dict[bytes, list[bytes]]()
+    for line in lines:
+        sign = line[:_WIDTH]
+        if sign in (_OURS, _BASE, _THEIRS) and len(line.split()[0]) == _WIDTH:
+            part = sign
+            kept[part] = []
+        elif sign == _END and part:
+            yield from [None] if kept.get(_BASE) else (*kept[_OURS], *kept[_THEIRS])
+            part, kept = b"", {}
+        elif part:
+            kept[part].append(line)
+        else:
+            yield line

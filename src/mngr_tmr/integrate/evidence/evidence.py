@@ -1,0 +1,108 @@
+"""What a reviewer should know of the branch: witnesses, what each fix is needed for, what tests ask less."""
+
+from collections.abc import Iterator, Sequence
+
+from msgspec.structs import replace
+
+from mngr_tmr.agent_text import one_line, shown
+from mngr_tmr.git import Repository
+from mngr_tmr.integrate.branch.builder import Builder, Built
+from mngr_tmr.integrate.branch.plan import Plan
+from mngr_tmr.integrate.evidence.needs import Needs
+from mngr_tmr.integrate.evidence.public_surface import new_surface
+from mngr_tmr.integrate.evidence.weakenings import weakenings
+from mngr_tmr.integrate.evidence.witness import judgement, witness
+from mngr_tmr.integrate.gates.runner import Runner
+from mngr_tmr.integrate.split.diffs import changed_files
+from mngr_tmr.model.integration import Fix, Weakening, Witness
+from mngr_tmr.model.measured import MeasuredTest
+from mngr_tmr.model.record import TaskRecord
+
+
+class Evidence:
+    """Looks closer at one built branch."""
+
+    def __init__(self, repo: Repository, builder: Builder, plan: Plan, built: Built) -> None:
+        self._repo, self._builder, self._plan, self._built = repo, builder, plan, built
+
+    def fixes(
+        self,
+        fixes: Sequence[Fix],
+        records: Sequence[TaskRecord],
+        measured: Sequence[MeasuredTest],
+        runner: Runner,
+    ) -> tuple[Fix, ...]:
+        """The fixes with what was seen of them."""
+        surfaces = self._surfaces()
+        needs = Needs(self._builder, self._plan, self._built, records, measured)
+        return tuple(
+            self._fix(
+                fix,
+                witness(placed, self._plan, records, runner),
+                surfaces[placed.unit.id],
+                needs.of(placed, _standing_on(fix, fixes), runner),
+            )
+            for fix, placed in zip(fixes, self._built.fixes, strict=True)
+        )
+
+    def weakenings(self, base: str) -> tuple[Weakening, ...]:
+        """Where tests of the branch ask less than those of the base, and whose work that is."""
+        pair = (base, self._built.squashed or base)
+        files = [file for file in changed_files(self._repo, [pair])[pair] if file.path.endswith(".py")]
+        blobs = self._repo.blobs(oid for file in files for oid in (file.old, file.new))
+        makers = {
+            file.path: tuple(
+                dict.fromkeys(
+                    task for unit in self._built.others if file.path in unit.paths for task in unit.tasks
+                )
+            )
+            for file in files
+        }
+        return tuple(
+            replace(found, tasks=makers[file.path])
+            for file in files
+            for found in weakenings(shown(file.path), blobs.get(file.old, b""), blobs.get(file.new, b""))
+        )
+
+    def _fix(self, fix: Fix, seen: Witness | None, surface: tuple[str, ...], needed: tuple[str, ...]) -> Fix:
+        reason = f"{_how_many_need_it(needed)}; {fix.reason}"
+        fix = replace(fix, witness=seen, surface=surface, needed_by=needed, reason=reason)
+        return replace(fix, doubts=tuple(_doubts(fix)))
+
+    def _surfaces(self) -> dict[str, tuple[str, ...]]:
+        """The new public surface of each fix."""
+        units = [placed.unit for placed in self._built.fixes]
+        blobs = self._repo.blobs(oid for unit in units for file in unit.files for oid in (file.old, file.new))
+        return {
+            unit.id: tuple(
+                one_line(found, 100)
+                for file in unit.files
+                for found in new_surface(file.path, blobs.get(file.old, b""), blobs.get(file.new, b""))
+            )
+            for unit in units
+        }
+
+
+def _standing_on(fix: Fix, fixes: Sequence[Fix]) -> frozenset[str]:
+    """The tasks of this fix and of all that must be reverted before it can be."""
+    gone = {fix.commit}
+    for later in fixes:
+        if gone.intersection(later.depends_on):
+            gone.add(later.commit)
+    return frozenset(task for one in fixes if one.commit in gone for task in one.tasks)
+
+
+def _how_many_need_it(tests: Sequence[str]) -> str:
+    if not tests:
+        return "no test was seen to need it"
+    return "1 test needs it" if len(tests) == 1 else f"{len(tests)} tests need it"
+
+
+def _doubts(fix: Fix) -> Iterator[str]:
+    said = judgement(fix.witness) if fix.witness else ""
+    if said:
+        yield said
+    if fix.is_mislabelled:
+        yield "its agent called it a change of another kind"
+    if fix.surface:
+        yield f"it adds public surface: {', '.join(fix.surface)}"

@@ -1,0 +1,92 @@
+"""Edits that look alike in many places: most likely one shared problem, mended many times."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from mngr_tmr.agent_text import one_line, plain, shown
+from mngr_tmr.integrate.split.change import Unit
+from mngr_tmr.integrate.split.diffs import Hunk
+
+_LEAST = 3
+_ALIKE = 0.8
+_LITERAL = re.compile(r"""("[^"\n]*"|'[^'\n]*'|\b\d[\d_.]*\b)""")
+_WORD = re.compile(r"\w+|[^\w\s]")
+_IMPORT = re.compile(r"\s*(import|from)\s")
+
+
+class Edit(Struct, frozen=True):
+    """A hunk without its literals and its indentation."""
+
+    task: str
+    path: str
+    words: frozenset[str]
+    lines: frozenset[str]
+    text: str
+
+
+def shared_problems(units: Sequence[Unit]) -> tuple[dict[str, Any], ...]:
+    """Groups of similar edits in three or more files, each with counts and an example, the largest first."""
+    clusters = _clusters(edit for unit in units for edit in _edits(unit))
+    found = [_problem(cluster) for cluster in clusters if len({edit.path for edit in cluster}) >= _LEAST]
+    return tuple(sorted(found, key=lambda problem: (-problem["count"], problem["title"])))
+
+
+def _edits(unit: Unit) -> Iterator[Edit]:
+    for file in unit.files:
+        for hunk in file.hunks or ():
+            removed, added = ([_normal(line) for line in side] for side in (hunk.removed, hunk.added))
+            lines = frozenset(
+                [f"-{line}" for line in removed if line] + [f"+{line}" for line in added if line]
+            )
+            words = frozenset(word for line in lines for word in _WORD.findall(line))
+            if len(words) >= _LEAST and not _is_import(hunk) and (removed or len(added) < 20):
+                yield Edit(unit.tasks[0], file.path, words, lines, _shown(hunk))
+
+
+def _normal(line: bytes) -> str:
+    return " ".join(_LITERAL.sub("_", line.decode(errors="replace")).split())
+
+
+def _is_import(hunk: Hunk) -> bool:
+    lines = [line.decode(errors="replace") for line in (*hunk.removed, *hunk.added) if line.strip()]
+    return all(_IMPORT.match(line) for line in lines)
+
+
+def _clusters(edits: Iterable[Edit]) -> list[list[Edit]]:
+    """Each edit joins the first group whose first edit it resembles; only groups with a line in common are asked."""
+    groups: list[list[Edit]] = []
+    by_line: dict[str, list[int]] = {}
+    for edit in edits:
+        near = dict.fromkeys(number for line in sorted(edit.lines) for number in by_line.get(line, ()))
+        match = next((number for number in near if _is_alike(groups[number][0], edit)), None)
+        if match is None:
+            match = len(groups)
+            groups.append([])
+            for line in edit.lines:
+                by_line.setdefault(line, []).append(match)
+        groups[match].append(edit)
+    return groups
+
+
+def _is_alike(one: Edit, other: Edit) -> bool:
+    return len(one.words & other.words) >= _ALIKE * len(one.words | other.words)
+
+
+def _problem(cluster: Sequence[Edit]) -> dict[str, Any]:
+    tasks, files = (sorted({getattr(edit, name) for edit in cluster}) for name in ("task", "path"))
+    example = cluster[0].text
+    return {
+        "title": one_line(example.strip().split("\n")[0], 120),
+        "count": len(cluster),
+        "tasks": tasks,
+        "files": [shown(path) for path in files],
+        "example": example,
+    }
+
+
+def _shown(hunk: Hunk) -> str:
+    lines = [*(b"-" + line for line in hunk.removed), *(b"+" + line for line in hunk.added)]
+    return plain(b"\n".join(lines).decode(errors="replace"))[:1000]

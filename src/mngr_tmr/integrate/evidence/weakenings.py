@@ -1,0 +1,66 @@
+"""What became easier in a test: assertions that are gone or ask less, skips, expected failures, longer deadlines."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from mngr_tmr.integrate.evidence.test_assertions import Demand, TestDemands, read_demands
+from mngr_tmr.model.integration import Weakening
+
+_MOST = 200
+_TEXT = 300
+
+
+def weakenings(file: str, before: bytes, after: bytes) -> tuple[Weakening, ...]:
+    """What one test file asks less than before; a file that cannot be read as Python tells nothing."""
+    old, new = read_demands(before), read_demands(after)
+    if old is None or new is None:
+        return ()
+    found = [weakening for name, was in old.items() for weakening in _compare(file, name, was, new.get(name))]
+    found += [
+        weakening
+        for name, now in new.items()
+        if name not in old
+        for weakening in _excuses(file, name, TestDemands(), now)
+    ]
+    return tuple(found[:_MOST])
+
+
+def _compare(file: str, name: str, was: TestDemands, now: TestDemands | None) -> Iterator[Weakening]:
+    if now is None:
+        if was.is_test:
+            yield Weakening("test_deleted", file, name)
+        return
+    yield from _excuses(file, name, was, now)
+    yield from _asked_less(file, name, was.demands, now.demands)
+
+
+def _excuses(file: str, name: str, was: TestDemands, now: TestDemands) -> Iterator[Weakening]:
+    for text in _more(was.skips, now.skips):
+        yield Weakening("skipped", file, name, after=text[:_TEXT])
+    for text in _more(was.xfails, now.xfails):
+        yield Weakening("xfailed", file, name, after=text[:_TEXT])
+    for place, limit in now.timeouts.items():
+        if place in was.timeouts and limit > was.timeouts[place]:
+            before, after = (f"{place}={number:g}" for number in (was.timeouts[place], limit))
+            yield Weakening("timeout_raised", file, name, before, after)
+    if now.cases < was.cases:
+        yield Weakening("removed", file, name, f"{was.cases} parametrized cases", f"{now.cases}")
+
+
+def _asked_less(file: str, name: str, was: Iterable[Demand], now: Iterable[Demand]) -> Iterator[Weakening]:
+    """Each assertion that is gone is matched with a new one about the same thing, or it was removed."""
+    gone = list((Counter(was) - Counter(now)).elements())
+    fresh = list((Counter(now) - Counter(was)).elements())
+    for demand in (one for one in gone if one.strength):
+        alike = [other for other in fresh if other.subjects & demand.subjects]
+        if not alike:
+            yield Weakening("removed", file, name, demand.text[:_TEXT])
+            continue
+        match = max(alike, key=lambda other: other.strength)
+        fresh.remove(match)
+        if match.strength < demand.strength:
+            yield Weakening("weakened", file, name, demand.text[:_TEXT], match.text[:_TEXT])
+
+
+def _more(was: Iterable[str], now: Iterable[str]) -> Iterable[str]:
+    return (Counter(now) - Counter(was)).elements()

@@ -1,0 +1,127 @@
+"""Questions that can be put to any commit, so that whoever broke the answer can be searched for."""
+
+from collections.abc import Callable, Container, Iterable, Sequence
+
+from msgspec import Struct
+
+from mngr_tmr.agent_text import one_line
+from mngr_tmr.integrate.gates.runner import Collection, Runner
+from mngr_tmr.model.measured import Measured
+from mngr_tmr.model.verdict import TestRun
+from mngr_tmr.verify.verdicts import reason_of
+
+_LONG = 2000
+_LAST_LINES = 12
+_SUMMARY = "short test summary info"
+
+
+class Check(Struct, frozen=True):
+    """`problem(commit)` is empty when all is well. `test` is the test it is about, `owner` the task it belongs to.
+
+    `is_red_at_base` says so without a look; otherwise one is taken.
+    """
+
+    name: str
+    problem: Callable[[str], str]
+    test: str = ""
+    owner: str = ""
+    is_red_at_base: bool = False
+
+
+def collection_check(collect: Callable[[str], Collection], expected: Iterable[str]) -> Check:
+    """Everything is collected, and no test of the base is gone."""
+    wanted = tuple(expected)
+
+    def problem(commit: str) -> str:
+        found = collect(commit)
+        gone = sorted(set(wanted).difference(found.node_ids))
+        return found.error or (f"no longer collected: {', '.join(gone[:5])}" if gone else "")
+
+    return Check("collection", problem)
+
+
+def command_check(runner: Runner, name: str, command: str) -> Check:
+    """A command of the project succeeds."""
+
+    def problem(commit: str) -> str:
+        done = runner.run_command(commit, command)
+        return f"exit code {done.code}: {_last_words(done.output)}" if done.code else ""
+
+    return Check(name, problem)
+
+
+def _last_words(output: str) -> str:
+    """How a command ended: of pytest its last line and its short summary, of another its last lines."""
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    starts = [number for number, line in enumerate(lines, 1) if _SUMMARY in line]
+    if not starts:
+        return "\n".join(lines[-_LAST_LINES:])[-_LONG:]
+    *failures, last = lines[starts[-1] :] or [""]
+    return "\n".join((last.strip("= "), *failures))[:_LONG]
+
+
+def check_of_test(runner: Runner, name: str, node_id: str, owner: str) -> Check:
+    """One test passes, at the second try at the latest."""
+
+    def problem(commit: str) -> str:
+        run = runner.run_tests(commit, (node_id,))[0]
+        if run.outcome == "passed":
+            return ""
+        again = runner.run_tests(commit, (node_id,))[0]
+        return "" if again.outcome == "passed" else complaint(again)
+
+    return Check(name, problem, node_id, owner)
+
+
+class Ran(Struct, frozen=True):
+    """Tests at one commit: how each went, those that stay red, and those that are sometimes green."""
+
+    seen: dict[str, Measured] = {}
+    red: tuple[TestRun, ...] = ()
+    flaky: tuple[str, ...] = ()
+
+
+def run_with_retries(
+    runner: Runner,
+    commit: str,
+    node_ids: Sequence[str],
+    *,
+    may_skip: Container[str] = (),
+    once: Container[str] = (),
+    retries: int = 2,
+) -> Ran:
+    """Runs tests; the red ones again, but for those in `once`, and what is green then is flaky and blames nobody."""
+    if not node_ids:
+        return Ran()
+    runs = {run.node_id: [run] for run in runner.run_tests(commit, node_ids)}
+    red = [told[-1] for told in runs.values() if _is_red(told[-1], may_skip)]
+    final = [run for run in red if run.node_id in once]
+    red = [run for run in red if run.node_id not in once]
+    flaky: list[str] = []
+    for _ in range(retries):
+        if not red:
+            break
+        again = runner.run_tests(commit, [run.node_id for run in red])
+        for run in again:
+            runs[run.node_id].append(run)
+        flaky += [run.node_id for run in again if not _is_red(run, may_skip)]
+        red = [run for run in again if _is_red(run, may_skip)]
+    seen = {node_id: _measured(told) for node_id, told in runs.items()}
+    return Ran(seen, (*red, *final), tuple(flaky))
+
+
+def _measured(runs: Sequence[TestRun]) -> Measured:
+    """The last outcome; a test that failed first and passed then is flaky."""
+    last = runs[-1].outcome
+    outcome = "flaky" if len(runs) > 1 and last in ("passed", "skipped") else last
+    return Measured(outcome, one_line(reason_of(runs)))
+
+
+def _is_red(run: TestRun, may_skip: Container[str]) -> bool:
+    """A skipped test proves nothing, so it is red, unless it was skipped before."""
+    return run.outcome != "passed" and not (run.outcome == "skipped" and run.node_id in may_skip)
+
+
+def complaint(run: TestRun) -> str:
+    said = reason_of((run,))
+    return f"{run.node_id} is {run.outcome}" + (f": {said}" if said else "")

@@ -1,0 +1,47 @@
+"""The table of a run: every test at the base, at its agent's commit and at the tip of the branch. Pure."""
+
+from collections.abc import Mapping, Sequence
+
+from mngr_tmr.agent_text import one_line
+from mngr_tmr.model.measured import Measured, MeasuredTest
+from mngr_tmr.model.record import TaskRecord
+from mngr_tmr.model.verdict import Verified
+
+_UNSEEN = Measured(reason="it was not run there")
+
+
+def measure(
+    records: Sequence[TaskRecord],
+    added: Mapping[str, str] | None = None,
+    tip: Mapping[str, Measured] | None = None,
+) -> tuple[MeasuredTest, ...]:
+    """A row for each test of the run, then for each that was `added`, by test the task that added it.
+
+    Without `tip`, the branch stands at the base, and what was seen there is said of it.
+    """
+    rows = [
+        MeasuredTest(
+            test := record.task.node_id,
+            base := _measured(record.before),
+            _at_agents_commit(record),
+            base if tip is None else tip.get(test, _UNSEEN),
+        )
+        for record in records
+    ]
+    absent = Measured("missing", "the base does not have it")
+    for test, task in (added or {}).items():
+        rows.append(MeasuredTest(test, absent, _UNSEEN, (tip or {}).get(test, _UNSEEN), True, task))
+    return tuple(rows)
+
+
+def _measured(verified: Verified | None) -> Measured:
+    return Measured(verified.verdict, one_line(verified.reason)) if verified else _UNSEEN
+
+
+def _at_agents_commit(record: TaskRecord) -> Measured:
+    """What the check there saw; without a check, why there was none."""
+    if record.after is not None:
+        return _measured(record.after)
+    if record.end == "failed":
+        return Measured(reason=one_line(f"{record.stage}: {record.message}"))
+    return Measured(reason="it was not checked" if record.commit else "there is no commit of its agent")

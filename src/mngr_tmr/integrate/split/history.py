@@ -1,0 +1,89 @@
+"""The commits of agents' branches, from the base to the tip, read for all tasks at once."""
+
+from collections.abc import Iterable, Mapping
+
+from msgspec import Struct
+
+from mngr_tmr.git import Repository
+from mngr_tmr.integrate.split.diffs import FileChange, Pair, changed_files
+from mngr_tmr.model.kind import path_kind
+from mngr_tmr.model.result import ChangeKind
+from mngr_tmr.model.run import RunSpec
+
+
+class Step(Struct, frozen=True):
+    """One commit of a branch, against its first parent."""
+
+    id: str
+    parent: str
+    files: tuple[FileChange, ...]
+
+
+class History(Struct, frozen=True):
+    """A branch: its commits in order, and all it changes against the base. A problem means that it is unusable."""
+
+    steps: tuple[Step, ...] = ()
+    files: tuple[FileChange, ...] = ()
+    has_merges: bool = False
+    problem: str = ""
+
+
+def read_histories(repo: Repository, base: str, tips: Mapping[str, str]) -> dict[str, History]:
+    """The history of each branch by its name, from a number of git processes that does not grow with them."""
+    known = repo.sizes(tips.values())
+    there = {tip for tip in tips.values() if known.get(tip, ("",))[0] == "commit"}
+    parents = _parents(repo, base, there)
+    chains = {tip: _chain(tip, base, parents) for tip in there}
+    pairs: list[Pair] = []
+    for tip, chain in chains.items():
+        pairs += [(base, tip), *((parents[commit][0], commit) for commit in chain)] if chain else []
+    files = changed_files(repo, pairs)
+    return {slug: _history(tip, base, chains.get(tip), parents, files) for slug, tip in tips.items()}
+
+
+def kind_of(file: FileChange, run: RunSpec) -> ChangeKind:
+    """The kind of a changed file; links and submodules reach beyond their path and count as implementation."""
+    if file.is_special:
+        return "implementation"
+    return path_kind(file.path, run.options.implementation, run.tutorial)
+
+
+def _parents(repo: Repository, base: str, tips: Iterable[str]) -> dict[str, list[str]]:
+    stdin = "".join(f"{line}\n" for line in (*sorted(tips), f"^{base}")).encode()
+    lines = repo.ask("rev-list", "--parents", "--stdin", stdin=stdin).decode().split("\n")
+    return {commit: parents for commit, *parents in (line.split() for line in lines if line)}
+
+
+def _chain(tip: str, base: str, parents: dict[str, list[str]]) -> list[str] | None:
+    """Commits from the base to the tip; None when the base is not reached."""
+    chain: list[str] = []
+    at = tip
+    while at != base:
+        if not parents.get(at):
+            return None
+        chain.append(at)
+        at = parents[at][0]
+    return chain[::-1]
+
+
+def _history(
+    tip: str,
+    base: str,
+    chain: list[str] | None,
+    parents: dict[str, list[str]],
+    files: dict[Pair, tuple[FileChange, ...]],
+) -> History:
+    if chain is None:
+        return History(problem="its branch is not in this repository, or does not start at the base commit")
+    if not chain:
+        return History()
+    whole = files[base, tip]
+    bad = next((file.path for file in whole if not _is_safe(file.path)), None)
+    if bad is not None:
+        return History(problem=f"its branch holds a path that must not be checked out: {bad!r}")
+    steps = tuple(Step(commit, parents[commit][0], files[parents[commit][0], commit]) for commit in chain)
+    return History(steps, whole, has_merges=any(len(parents[commit]) > 1 for commit in chain))
+
+
+def _is_safe(path: str) -> bool:
+    return not any(part.lower() in ("", ".", "..", ".git", "git~1") for part in path.split("/"))

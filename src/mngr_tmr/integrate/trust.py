@@ -1,0 +1,15 @@
+"""What agents of the integration may see, and the check that their commits must pass."""
+
+from collections.abc import Callable, Mapping
+
+from msgspec import Struct
+
+
+class Trust(Struct, frozen=True):
+    """What agents of the reduce step are given, and what their commits must pass.
+
+    `check` gets two commits and raises a MngrError when what lies between them must not be used.
+    """
+
+    env: Mapping[str, str] = {}
+    check: Callable[[str, str], None] = lambda *_: None

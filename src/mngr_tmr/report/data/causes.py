@@ -1,0 +1,144 @@
+"""Failures with one cause, put together: "12 failures, 3 causes"."""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+
+from mngr_tmr.model.record import TaskRecord
+from mngr_tmr.model.verdict import Verified
+from mngr_tmr.report.data.fingerprint import Fingerprint, fingerprint, telling_line, without_escapes
+from mngr_tmr.report.data.rows import Row
+
+_EXAMPLE = 4000
+_TEST, _BRANCH = "test", "on the branch"
+_OTHER_TITLES = 5
+
+
+class Failure(Struct, frozen=True):
+    """What went wrong with one row. `is_fixed`: it failed at the base and passes at the tip of the branch.
+
+    `test` is set where the text is pytest's; `fix` is the commit without which the test still fails.
+    """
+
+    node_id: str
+    stage: str
+    text: str
+    test: str = ""
+    is_fixed: bool = False
+    fix: str = ""
+
+
+class Cause(Struct, frozen=True):
+    """Failures that one `fix` fixed, or without one those that look alike. `tests` are node ids, `fixed` some of them.
+
+    No test is in two causes. `title` is what the first says; where others say something else, `others` has it.
+    """
+
+    id: str
+    stage: str
+    title: str
+    exception: str = ""
+    frame: str = ""
+    tests: tuple[str, ...] = ()
+    fixed: tuple[str, ...] = ()
+    example: str = ""
+    fix: str = ""
+    others: tuple[str, ...] = ()
+
+    @property
+    def is_open(self) -> bool:
+        return len(self.fixed) < len(self.tests)
+
+
+def find_causes(rows: Sequence[Row]) -> tuple[Cause, ...]:
+    """Every cause, the open ones first, then by how many tests it has."""
+    groups: dict[str | Fingerprint, list[Failure]] = {}
+    for failure in filter(None, map(failure_of, rows)):
+        groups.setdefault(failure.fix or _print(failure), []).append(failure)
+    causes = [_cause(members) for members in groups.values()]
+    return tuple(sorted(causes, key=lambda cause: (not cause.is_open, -len(cause.tests), cause.title)))
+
+
+def count_failures(causes: Iterable[Cause]) -> int:
+    """How many tests have a failure."""
+    return sum(len(cause.tests) for cause in causes)
+
+
+def count_fixed(causes: Iterable[Cause]) -> int:
+    """How many of them pass on the branch."""
+    return sum(len(cause.fixed) for cause in causes)
+
+
+def failure_of(row: Row) -> Failure | None:
+    """What went wrong with a row, if anything did: the one thing that keeps it from being done.
+
+    A test that the branch fixes failed for that reason, whatever became of its agent. Of a blocked agent its reason
+    counts: it looked into the failure and says where it comes from.
+    """
+    record, node_id, seen = row.record, row.task.node_id, row.measured
+    before = _text(record.before) if record else ""
+    if seen and seen.is_fixed and before:
+        return Failure(node_id, _TEST, before, node_id, True, row.fixed_by)
+    if record is not None:
+        if record.end == "failed":
+            return Failure(node_id, record.stage, _without_names(record))
+        if row.section in ("infrastructure", "malformed"):
+            return Failure(node_id, "check" if row.section == "infrastructure" else "result", row.why)
+        if row.result and row.result.blocked:
+            return Failure(node_id, f"blocked: {row.result.blocked.stage}", row.result.blocked.reason)
+        if text := before or _text(record.after):
+            return Failure(node_id, _TEST, text, node_id)
+    if seen and seen.tip.is_failure:
+        return Failure(node_id, _BRANCH, seen.tip.reason or seen.tip.outcome, node_id)
+    return None
+
+
+def _without_names(record: TaskRecord) -> str:
+    """What a step of ours said, without the names of its agent and task: they differ where the cause is one."""
+    named = record.message.replace(record.agent, "AGENT") if record.agent else record.message
+    return named.replace(record.task.slug, "TASK") if record.task.slug else named
+
+
+def _text(verified: Verified | None) -> str:
+    """What pytest said, or the reason when that is all there is."""
+    if verified is None or verified.verdict in ("passed", "skipped"):
+        return ""
+    messages = [run.message for run in verified.runs if run.outcome != "passed" and run.message]
+    return (messages or [verified.reason or verified.verdict])[0]
+
+
+def _print(failure: Failure) -> Fingerprint:
+    return fingerprint(failure.stage, failure.text, failure.test)
+
+
+def _cause(members: Sequence[Failure]) -> Cause:
+    first = members[0]
+    prints = [_print(member) for member in members]
+    words = (*_fields(prints[0]), first.fix)
+    digest = hashlib.sha256("\0".join(words).encode(errors="replace")).hexdigest()[:10]
+    alike = [print_ for print_ in prints if print_ != prints[0]] == []
+    titles = {
+        print_: _title(member) for print_, member in zip(reversed(prints), reversed(members), strict=True)
+    }
+    title = titles.pop(prints[0])
+    return Cause(
+        digest,
+        first.stage,
+        title,
+        prints[0].exception if alike else "",
+        prints[0].frame if alike else "",
+        tuple(member.node_id for member in members),
+        tuple(member.node_id for member in members if member.is_fixed),
+        without_escapes(first.text)[-_EXAMPLE:],
+        first.fix,
+        tuple(sorted(titles.values()))[:_OTHER_TITLES],
+    )
+
+
+def _title(failure: Failure) -> str:
+    return telling_line(without_escapes(failure.text)) or "nothing was said"
+
+
+def _fields(print_: Fingerprint) -> tuple[str, str, str, str]:
+    return print_.stage, print_.exception, print_.frame, print_.message

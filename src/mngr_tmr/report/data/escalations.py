@@ -1,0 +1,67 @@
+"""What agents want someone else to look at, whatever became of their own test: the same told twice is one, counted."""
+
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+
+from mngr_tmr.model.integration import Integration
+from mngr_tmr.report.data.fingerprint import normal, without_escapes
+from mngr_tmr.report.data.rows import Row
+
+SHARED = "shared problem"
+_DETAILS = 20
+
+
+class Raised(Struct, frozen=True):
+    """One matter; `tests` are the node ids of those who raised it, `details` each distinct text about it."""
+
+    kind: str
+    title: str
+    tests: tuple[str, ...]
+    details: tuple[str, ...] = ()
+    locations: tuple[str, ...] = ()
+
+
+def group_escalations(rows: Sequence[Row], integration: Integration | None = None) -> tuple[Raised, ...]:
+    """All matters, those raised most often first; problems that the integrator saw in many branches are among them."""
+    groups: dict[tuple[str, str], list[Raised]] = {}
+    for row in rows:
+        for one in row.result.escalations if row.result else ():
+            raised = Raised(one.kind, one.title, (row.task.node_id,), (one.detail,), one.locations)
+            groups.setdefault((_key(one.kind), _key(one.title)), []).append(raised)
+    found = [_joined(members) for members in groups.values()]
+    found += _shared(rows, integration) if integration else []
+    return tuple(sorted(found, key=lambda raised: (-len(raised.tests), raised.kind, raised.title)))
+
+
+def _key(text: str) -> str:
+    return normal(without_escapes(text)).casefold().rstrip(".! ")
+
+
+def _joined(members: Sequence[Raised]) -> Raised:
+    first = members[0]
+    return Raised(
+        first.kind,
+        first.title,
+        _distinct(test for one in members for test in one.tests),
+        _distinct(detail for one in members for detail in one.details if detail.strip())[:_DETAILS],
+        _distinct(place for one in members for place in one.locations),
+    )
+
+
+def _shared(rows: Sequence[Row], integration: Integration) -> list[Raised]:
+    names = {row.task.slug: row.task.node_id for row in rows if row.task.slug}
+    return [
+        Raised(
+            SHARED,
+            f"{one.get('count', 'several')} similar edits: {one.get('title', '')}",
+            tuple(names.get(str(task), str(task)) for task in one.get("tasks", ())),
+            _distinct((str(one["example"]),) if one.get("example") else ()),
+            tuple(map(str, one.get("files", ()))),
+        )
+        for one in integration.shared_problems
+    ]
+
+
+def _distinct(items: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(items))

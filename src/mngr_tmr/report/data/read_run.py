@@ -1,0 +1,164 @@
+"""Reads a run's folder at any moment, half a run and a damaged one as well: what cannot be read is said."""
+
+import fcntl
+import os
+import time
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+import mngr
+from mngr_tmr.agent_text import one_line
+from mngr_tmr.engine.state import RunState
+from mngr_tmr.engine.task_state import Phase
+from mngr_tmr.model.entry import Entry
+from mngr_tmr.model.integration import Integration
+from mngr_tmr.model.record import TaskRecord
+from mngr_tmr.model.task import Task
+from mngr_tmr.model.verdict import Verified
+from mngr_tmr.report.data.report_model import RunNow
+from mngr_tmr.run.folder import RunFolder, read_json, read_spec
+from mngr_tmr.run.records import Records
+from mngr_tmr.run.steps import read_attempt_claim
+
+_UNREADABLE = (mngr.MngrError, OSError, msgspec.MsgspecError, ValueError, RecursionError)
+_IMPOSSIBLE = (KeyError, msgspec.MsgspecError, TypeError, AttributeError)
+_FILES = ("pulled.json", "verified.json", "usage.json", os.path.join("outbox", "result.json"))
+
+
+class RunReader:
+    """One run, read again and again; a task whose files are as they were is not read a second time."""
+
+    def __init__(self, folder: RunFolder) -> None:
+        self.folder = folder
+        self._known: dict[str, tuple[object, TaskRecord]] = {}
+
+    def read(self) -> RunNow:
+        """The run now. Only a `run.json` that cannot be read is an error."""
+        problems: list[str] = []
+        alive = is_alive(self.folder)
+        records = _records(self.folder, problems)
+        integration = _try_json(self.folder.integration, Integration, problems)
+        return RunNow(
+            replace(records.spec, options=records.state.options),
+            tuple(self._record(records, task, problems) for task in records.spec.tasks),
+            integration,
+            alive,
+            records.state.last_at,
+            tuple(problems),
+            records.state.used_slots,
+            {slug: (task.phase, task.phase_since) for slug, task in records.state.tasks.items()},
+            records.state.integration,
+            records.stage_spans(time.time() if alive else records.state.last_at),
+            records.state.away_s,
+            frozenset(slug for slug, task in records.state.tasks.items() if task.silent_since),
+        )
+
+    def _record(self, records: Records, task: Task, problems: list[str]) -> TaskRecord:
+        state = records.state.tasks[task.slug]
+        end = 0.0 if state.phase == Phase.ENDED else records.state.last_at
+        mark = (state, end, _marks(self.folder, task.slug, state.attempt))
+        known = self._known.get(task.slug)
+        if known and known[0] == mark:
+            return known[1]
+        try:
+            record = records.record(task)
+        except _UNREADABLE as error:
+            problem = f"its files cannot be read: {_words(error)}"
+            problems.append(f"{task.node_id}: {problem}")
+            claim = read_attempt_claim(self.folder, task, state.attempt)
+            return TaskRecord(task, "failed", state.attempt, state.agent, "report", problem, claim)
+        self._known[task.slug] = (mark, record)
+        return record
+
+
+def read_run(folder: RunFolder) -> RunNow:
+    return RunReader(folder).read()
+
+
+def read_entries(path: str, problems: list[str]) -> tuple[Entry, ...]:
+    """Every line of a journal that can be read; half a line at the end is a writer's, others are told."""
+    try:
+        with open(path, "rb") as file:
+            lines = file.read().split(b"\n")[:-1]
+    except FileNotFoundError:
+        return ()
+    except OSError as error:
+        problems.append(f"journal.jsonl cannot be read: {error.strerror}")
+        return ()
+    entries, damaged = [], 0
+    for line in lines:
+        try:
+            entries.append(msgspec.json.decode(line, type=Entry))
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            damaged += 1
+    if damaged:
+        problems.append(f"journal.jsonl: {damaged} damaged line{'s' * (damaged > 1)} left out")
+    return tuple(entries)
+
+
+def is_alive(folder: RunFolder) -> bool:
+    """Whether a process is at work on the run: it holds the journal."""
+    try:
+        place = os.open(folder.journal, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(place, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(place)
+    return False
+
+
+def _records(folder: RunFolder, problems: list[str]) -> Records:
+    entries = read_entries(folder.journal, problems)
+    base = _try_json(folder.base, dict[str, Verified], problems) or {}
+    try:
+        return Records(folder, entries=entries, base=base)
+    except _IMPOSSIBLE:
+        return Records(folder, entries=_possible(folder, entries, problems), base=base)
+
+
+def _possible(folder: RunFolder, entries: Iterable[Entry], problems: list[str]) -> list[Entry]:
+    """The entries that make sense one after another: a journal that someone edited may speak of tasks it never had."""
+    state, kept, left_out = RunState(read_spec(folder)), [], 0
+    for entry in entries:
+        try:
+            state.apply(entry)
+            kept.append(entry)
+        except _IMPOSSIBLE:
+            left_out += 1
+    problems.append(f"journal.jsonl: {left_out} entries make no sense and are left out")
+    return kept
+
+
+def _try_json(path: str, kind: Any, problems: list[str]) -> Any:
+    try:
+        return read_json(path, kind)
+    except FileNotFoundError:
+        return None
+    except _UNREADABLE as error:
+        problems.append(f"{os.path.basename(path)} cannot be read: {_words(error)}")
+        return None
+
+
+def _marks(folder: RunFolder, task: str, attempt: int) -> tuple[tuple[int, int], ...]:
+    """What changes when a file that a record is made of does."""
+    paths = (folder.base, *(folder.file(task, attempt, name) for name in _FILES))
+    return tuple(map(_mark, paths))
+
+
+def _mark(path: str) -> tuple[int, int]:
+    try:
+        facts = os.lstat(path)
+    except OSError:
+        return 0, 0
+    return facts.st_mtime_ns, facts.st_size
+
+
+def _words(error: BaseException) -> str:
+    return one_line(str(error) or type(error).__name__)

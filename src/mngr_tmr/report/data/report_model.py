@@ -1,0 +1,150 @@
+"""All that a report tells of a run at one moment, ready to be written in any form. Pure."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from mngr_tmr.engine.integration import IntegrationState
+from mngr_tmr.engine.task_state import Phase
+from mngr_tmr.model.integration import Integration
+from mngr_tmr.model.measured import headline
+from mngr_tmr.model.record import StageSpan, TaskRecord
+from mngr_tmr.model.run import RunSpec
+from mngr_tmr.report.data.causes import Cause, find_causes
+from mngr_tmr.report.data.escalations import Raised, group_escalations
+from mngr_tmr.report.data.rows import Row, make_rows
+from mngr_tmr.report.data.sections import NAMES, SECTIONS, Name
+
+State = Literal["running", "integrating", "interrupted", "failed", "finished"]
+
+CLEAN, NO_RESULT, LOST, FINDINGS = 0, 1, 3, 8
+_UNDONE: tuple[Name, ...] = ("needs_you", "running", "queued", "not_run")
+_NO_ANSWER: tuple[Name, ...] = (*_UNDONE, "infrastructure", "malformed")
+
+
+class RunNow(Struct, frozen=True):
+    """A run as its folder tells it now; `problems` are files of it that could not be read.
+
+    `phases` tell by slug what a task that is under way is at, and since when; `silent` are those whose busy agents show
+    no sign of life. `stage` is the integration as the journal tells it, with a span for each of its steps.
+    `away_s` is time in which no process was at work on the run.
+    """
+
+    spec: RunSpec
+    records: tuple[TaskRecord, ...]
+    integration: Integration | None = None
+    is_alive: bool = False
+    last_at: float = 0.0
+    problems: tuple[str, ...] = ()
+    used_slots: int = 0
+    phases: dict[str, tuple[Phase, float]] = {}
+    stage: IntegrationState = IntegrationState()
+    stage_spans: tuple[StageSpan, ...] = ()
+    away_s: float = 0.0
+    silent: frozenset[str] = frozenset()
+
+    @property
+    def took_s(self) -> float:
+        """How long the run was at work so far, integration included."""
+        return max(self.last_at - self.spec.created_at - self.away_s, 0.0)
+
+
+class Contents(Struct, frozen=True):
+    """Rows in order, causes, matters raised, and what they add up to."""
+
+    now: RunNow
+    rows: tuple[Row, ...]
+    causes: tuple[Cause, ...]
+    raised: tuple[Raised, ...]
+    state: State
+    exit_code: int
+    usage: dict[str, float]
+
+    @property
+    def spec(self) -> RunSpec:
+        return self.now.spec
+
+    @property
+    def integration(self) -> Integration | None:
+        return self.now.integration
+
+    @property
+    def headline(self) -> str:
+        """How the tests do on the branch; empty where that was not measured."""
+        one = self.now.integration
+        return headline(one.measured, is_base=one.tip == one.base) if one else ""
+
+    @property
+    def collected(self) -> int:
+        """How many rows are tests that were collected."""
+        return sum(row.record is not None for row in self.rows)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more will happen unless somebody starts it."""
+        return self.state not in ("running", "integrating")
+
+    def counts(self) -> dict[Name, int]:
+        """How many rows each section has, in the order of the sections, empty ones left out."""
+        counts = Counter(row.section for row in self.rows)
+        return {name: counts[name] for name in NAMES if counts[name]}
+
+    def section(self, name: Name) -> tuple[Row, ...]:
+        return tuple(row for row in self.rows if row.section == name)
+
+
+def make_contents(now: RunNow) -> Contents:
+    rows = make_rows(now.records, now.integration)
+    raised = group_escalations(rows, now.integration)
+    return Contents(
+        now,
+        rows,
+        find_causes(rows),
+        raised,
+        _state(now, rows),
+        exit_code(rows, raised, now.integration),
+        add_usage(record.usage for record in now.records),
+    )
+
+
+def exit_code(
+    rows: Sequence[Row], raised: Sequence[Raised] = (), integration: Integration | None = None
+) -> int:
+    """1: no task has a result that can be read. 3: some were lost or are not done. 8: something to look at. Else 0."""
+    own = [row for row in rows if row.record is not None]
+    if all(row.section in _NO_ANSWER for row in own):
+        return NO_RESULT
+    if any(row.section in (*_UNDONE, "infrastructure") for row in own):
+        return LOST
+    if raised or any(SECTIONS[row.section].is_finding for row in rows):
+        return FINDINGS
+    return FINDINGS if integration is not None and _has_findings(integration) else CLEAN
+
+
+def add_usage(usages: Iterable[dict[str, Any]]) -> dict[str, float]:
+    """Every number that agents' usage files hold, summed by name."""
+    total: dict[str, float] = {}
+    for usage in usages:
+        for name, value in usage.items():
+            if isinstance(value, int | float) and not isinstance(value, bool):
+                total[name] = total.get(name, 0) + value
+    return total
+
+
+def _state(now: RunNow, rows: Sequence[Row]) -> State:
+    if now.is_alive:
+        return "integrating" if now.stage.progress == "running" else "running"
+    if now.stage.progress == "running" or any(row.section in _UNDONE for row in rows):
+        return "interrupted"
+    return "failed" if now.stage.progress == "failed" else "finished"
+
+
+def _has_findings(integration: Integration) -> bool:
+    return bool(
+        integration.tip != integration.base
+        or integration.conflicts
+        or integration.weakenings
+        or any(not gate.passed for gate in integration.gates)
+    )

@@ -1,0 +1,96 @@
+"""The report as GitHub shows it under a step of a workflow; what agents wrote is in code spans, which do nothing."""
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+
+from mngr_tmr.agent_text import code
+from mngr_tmr.report.data.causes import Cause
+from mngr_tmr.report.data.counts import counted, failures_and_causes, times
+from mngr_tmr.report.data.report_model import Contents
+from mngr_tmr.report.data.rows import Row
+from mngr_tmr.report.data.sections import SECTIONS, Name
+
+VARIABLE = "GITHUB_STEP_SUMMARY"
+_LIMIT = 900_000
+_ROWS = 50
+_QUIET: tuple[Name, ...] = ("clean", "skipped", "queued", "running")
+
+
+def step_summary(contents: Contents) -> str:
+    """Causes, counts, the branch, then the rows that someone should look at."""
+    spec = contents.spec
+    parts = [f"## mngr tmr {code(spec.id)}", f"{counted(contents)}."]
+    parts += [f"**{contents.headline}**"] if contents.headline else []
+    parts += _causes(contents)
+    parts += _branch(contents)
+    parts += _raised(contents)
+    for name in contents.counts():
+        if name not in _QUIET:
+            parts += _section(name, contents.section(name))
+    parts += [f"> {code(problem)}" for problem in contents.now.problems]
+    text = "\n\n".join(parts) + "\n"
+    return text if len(text.encode()) <= _LIMIT else text.encode()[:_LIMIT].decode(errors="ignore") + "\n…\n"
+
+
+def append_step_summary(text: str, env: Mapping[str, str]) -> None:
+    """Adds it to the file that GitHub named, if it named one."""
+    path = env.get(VARIABLE)
+    if path and os.path.isdir(os.path.dirname(path) or "."):
+        with open(path, "a", encoding="utf-8", errors="replace") as file:
+            file.write(text)
+
+
+def _causes(contents: Contents) -> Iterable[str]:
+    if not contents.causes:
+        return
+    yield f"### {failures_and_causes(contents.causes)}"
+    lines = [
+        f"| {len(cause.tests)} | {code(cause.stage)} | {code(cause.title)} | {_state(cause)} |"
+        for cause in contents.causes[:_ROWS]
+    ]
+    yield "\n".join(["| tests | stage | cause | |", "| ---: | --- | --- | --- |", *lines])
+
+
+def _state(cause: Cause) -> str:
+    if not cause.fixed:
+        return "open"
+    return f"{len(cause.fixed)} of {len(cause.tests)} fixed" if cause.is_open else "fixed"
+
+
+def _branch(contents: Contents) -> Iterable[str]:
+    one = contents.integration
+    if one is None or one.tip == one.base:
+        return
+    yield f"### Branch {code(one.branch)}"
+    lines = [
+        f"{fix.rank}. {code(fix.commit[:12])} {code(fix.title)}: {code(fix.reason)}" for fix in one.fixes
+    ]
+    if one.squashed:
+        lines.append(
+            f"- {code(one.squashed[:12])} tests and docs of {times(len(one.squashed_tasks), 'task')}"
+        )
+    lines += [
+        f"- gate {code(gate.name)} is red: {code(gate.detail)}" for gate in one.gates if not gate.passed
+    ]
+    lines += [f"- {one_.kind}: {code(one_.file)} {code(one_.test)}" for one_ in one.weakenings]
+    yield "\n".join(lines)
+
+
+def _raised(contents: Contents) -> Iterable[str]:
+    if contents.raised:
+        yield "### Raised by agents"
+        yield "\n".join(
+            f"- {len(one.tests)} x {code(one.kind)} {code(one.title)}" for one in contents.raised[:_ROWS]
+        )
+
+
+def _section(name: Name, rows: Sequence[Row]) -> Iterable[str]:
+    section = SECTIONS[name]
+    yield f"### {section.title} ({len(rows)})"
+    lines = [
+        f"| {code(row.task.node_id)} | {row.claimed or ' '} | {row.verdict or ' '} | {code(row.why)} |"
+        for row in rows[:_ROWS]
+    ]
+    if len(rows) > _ROWS:
+        lines.append(f"| and {len(rows) - _ROWS} more | | | |")
+    yield "\n".join(["| test | claim | check | why |", "| --- | --- | --- | --- |", *lines])

@@ -1,0 +1,103 @@
+"""The integrated branch as the page shows it: every commit with its reason, its witness and what to watch out for."""
+
+from collections.abc import Iterable
+
+import mngr
+from mngr_tmr.agent_text import plain
+from mngr_tmr.git import Repository
+from mngr_tmr.model.integration import Fix, Integration
+from mngr_tmr.model.run import RunSpec
+from mngr_tmr.report.out.page.recipes import take_back
+from mngr_view.records import BranchCommit, Patch, Recipe, Weakening, Witness
+
+_PATCH = 200_000
+_WEAKENINGS = 500
+
+
+def branch_commits(spec: RunSpec, integration: Integration) -> tuple[BranchCommit, ...]:
+    """All commits from the base on, as they stand on the branch."""
+    tests = {task.slug: task.node_id for task in spec.tasks}
+    fixes = tuple(_fix(spec, integration, fix, tests) for fix in integration.fixes)
+    return (_squashed(spec, integration, tests), *fixes) if integration.squashed else fixes
+
+
+def commit_key(commit: str) -> str:
+    return f"commit/{commit.lower()}"
+
+
+def read_patch(repo: str, commit: str) -> Patch:
+    """The difference of a commit; a long one is cut, and one that cannot be read says why."""
+    words = (
+        "diff-tree",
+        "-p",
+        "-M",
+        "--root",
+        "--no-commit-id",
+        "--no-color",
+        "--no-ext-diff",
+        "--no-textconv",
+    )
+    try:
+        said = Repository(repo, 0).ask(*words, commit, "--").decode(errors="replace")
+    except mngr.MngrError as error:
+        return Patch("", f"it cannot be read: {plain(str(error))}")
+    note = f"the first {_PATCH:,} of {len(said):,} characters" if len(said) > _PATCH else ""
+    return Patch(said[:_PATCH], note)
+
+
+def _fix(spec: RunSpec, integration: Integration, fix: Fix, tests: dict[str, str]) -> BranchCommit:
+    return BranchCommit(
+        fix.commit,
+        fix.title,
+        commit_key(fix.commit),
+        fix.rank,
+        fix.reason,
+        tuple(tests.get(task, task) for task in fix.tasks),
+        fix.paths,
+        tuple(_flags(integration, fix)),
+        Witness(*_corners(fix)) if fix.witness else None,
+        tuple(_weakenings(integration, fix.paths)),
+        tuple(tests.get(task, task) for task in fix.needed_by),
+        (Recipe("take it back", take_back(spec, *_standing_on(integration, fix), fix.commit)),),
+    )
+
+
+def _standing_on(integration: Integration, fix: Fix) -> tuple[str, ...]:
+    """The commits that must go before it can, the last first."""
+    return tuple(one.commit for one in reversed(integration.fixes) if fix.commit in one.depends_on)
+
+
+def _corners(fix: Fix) -> tuple[bool | None, ...]:
+    seen = fix.witness
+    if seen is None:
+        return ()
+    return seen.old_test_old_code, seen.old_test_new_code, seen.new_test_old_code, seen.new_test_new_code
+
+
+def _flags(integration: Integration, fix: Fix) -> Iterable[str]:
+    """What a reviewer must not miss; `doubts` name labels and surface too, where a witness was called."""
+    yield from fix.doubts or (f"new public surface: {one}" for one in fix.surface)
+    yield from (f"depends on {commit[:12]}" for commit in fix.depends_on)
+    for one in integration.conflicts:
+        if one.get("resolution") and fix.tasks[:1] == tuple(one.get("tasks", ()))[:1]:
+            files = ", ".join(map(str, one.get("files", ())))
+            yield f"a conflict in {files} was settled by {one.get('resolved_by') or 'an agent'}"
+
+
+def _squashed(spec: RunSpec, integration: Integration, tests: dict[str, str]) -> BranchCommit:
+    in_fixes = {path for fix in integration.fixes for path in fix.paths}
+    rest = [one for one in integration.weakenings if one.file not in in_fixes]
+    return BranchCommit(
+        integration.squashed,
+        "tests and docs",
+        commit_key(integration.squashed),
+        tests=tuple(tests.get(task, task) for task in integration.squashed_tasks),
+        weakenings=tuple(_weakenings(integration, tuple(one.file for one in rest))),
+        recipes=(Recipe("take it back", take_back(spec, integration.squashed)),),
+    )
+
+
+def _weakenings(integration: Integration, paths: tuple[str, ...]) -> Iterable[Weakening]:
+    for one in integration.weakenings[:_WEAKENINGS]:
+        if one.file in paths:
+            yield Weakening(one.kind, one.file, one.test, one.before, one.after)

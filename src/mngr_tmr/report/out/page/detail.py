@@ -1,0 +1,134 @@
+"""A tab's detail, read when someone looks: an agent's attempt, one of its tries beside its recording, or a check."""
+
+import os
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from mngr_e2e.view.detail import Recording, load_detail, load_recordings
+from mngr_e2e.view.files import Found, amount, try_entries, try_read
+from mngr_e2e.view.tapes import LIMIT, read_tape
+from mngr_lib.safe_text import one_line
+from mngr_tmr.model.verdict import Verified
+from mngr_tmr.report.data.counts import times
+from mngr_tmr.report.data.rows import Row
+from mngr_tmr.report.out.page.tabs import ARTIFACTS, CHECK, OUTBOX, AgentTab, KitTab, Tab
+from mngr_view.records import Cast, Detail, Text, Turn
+
+_CONVERSATION = 8_000_000
+_TURNS = 2_000
+_TURN = 40_000
+_TEXT = 256_000
+_FILES = 200
+_OWN = frozenset(("prompt.md", "conversation.jsonl", "recording.cast", OUTBOX, CHECK))
+
+
+def load_tab(tab: Tab, row: Row) -> tuple[Detail, tuple[Recording, ...]]:
+    """The detail and its recordings; never fails, whatever lies in the folder."""
+    if isinstance(tab, KitTab):
+        own = agent_recording(tab.agent) if tab.agent else ()
+        recordings = (*load_recordings(tab.attempt), *own)
+        return load_detail(tab.attempt, recordings), recordings
+    recordings = tuple(agent_recording(tab))
+    return _agent_detail(tab, row, recordings), recordings
+
+
+def agent_recording(tab: AgentTab) -> Iterable[Recording]:
+    """The recording of the agent's own terminal, where there is one."""
+    found = try_read(tab.task, tab.name, "recording.cast", limit=LIMIT)
+    if found is None:
+        return
+    tape = read_tape(found)
+    cast = Cast("the agent", tape.start, tape.duration_s, tape.cols, tape.rows, tab.cast_key, tape.problem)
+    yield Recording(cast, tape, tape.start + tape.duration_s if tape.has_end else 0.0)
+
+
+def _agent_detail(tab: AgentTab, row: Row, recordings: Sequence[Recording]) -> Detail:
+    record = row.record
+    is_last = record is not None and record.attempt == tab.number
+    after = record.after if record and is_last else None
+    conversation, talk_notes = _conversation(tab)
+    files, file_notes = _files(tab)
+    notes = row.notes if is_last else ("this attempt was cut off",)
+    return Detail(
+        commands=(),
+        citations=row.task.blocks,
+        failure=_failure(after),
+        casts=tuple(recording.cast for recording in recordings),
+        files=files,
+        notes=(*notes, *talk_notes, *file_notes),
+        conversation=conversation,
+        texts=tuple(_texts(tab, row if is_last else None)),
+    )
+
+
+def _failure(after: Verified | None) -> str:
+    """What pytest said when we ran the test at the agent's commit."""
+    if after is None or after.verdict == "passed":
+        return ""
+    return next((run.message for run in after.runs if run.outcome != "passed" and run.message), after.reason)
+
+
+def _conversation(tab: AgentTab) -> tuple[tuple[Turn, ...], list[str]]:
+    """The turns that can be shown, and what a reader must know about the others."""
+    found = try_read(tab.task, tab.name, "conversation.jsonl", limit=_CONVERSATION)
+    lines = [line for line in found.data.split(b"\n") if line.strip()] if found else []
+    turns, damaged = [], 0
+    for line in lines[:_TURNS]:
+        try:
+            turn = msgspec.json.decode(line, type=Turn)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            damaged += 1
+            continue
+        cut = f" […] ({len(turn.text) - _TURN:,} more characters)" if len(turn.text) > _TURN else ""
+        turns.append(Turn(one_line(turn.role)[:40], turn.text[:_TURN] + cut, turn.at))
+    notes = [f"{times(damaged, 'damaged line')} of the conversation left out"] if damaged else []
+    notes += [f"{len(lines)} turns: the first {_TURNS} are shown"] if len(lines) > _TURNS else []
+    return tuple(turns), notes
+
+
+def _texts(tab: AgentTab, row: Row | None) -> Iterable[Text]:
+    """The result as it came, the prompt, and what our own runs of the test said."""
+    found = try_read(tab.task, tab.name, OUTBOX, "result.json", limit=_TEXT)
+    if found:
+        claim = row.record.claim if row and row.record else None
+        note = claim.problem if claim else ""
+        yield _text("the result as it came", found, note)
+    record = row.record if row else None
+    for title, seen in (("the check at its commit", "after"), ("the check at the base", "before")):
+        verified: Verified | None = getattr(record, seen) if record else None
+        if (
+            verified
+            and verified.verdict != "passed"
+            and not (seen == "before" and record and record.after is verified)
+        ):
+            yield Text(title, _runs(verified), verified.verdict)
+    prompt = try_read(tab.task, tab.name, "prompt.md", limit=_TEXT)
+    if prompt:
+        yield _text("its prompt", prompt)
+
+
+def _text(title: str, found: Found, note: str = "") -> Text:
+    cut = f"{amount(found.size)}, cut" if found.is_cut else ""
+    return Text(title, found.text, "; ".join(filter(None, (note, cut))))
+
+
+def _runs(verified: Verified) -> str:
+    parts = [
+        verified.reason,
+        *(f"{run.outcome} ({run.duration_s:.1f} s)\n{run.message}" for run in verified.runs),
+    ]
+    return "\n\n".join(filter(None, parts))[:_TEXT]
+
+
+def _files(tab: AgentTab) -> tuple[tuple[str, ...], list[str]]:
+    """What else came home, by name."""
+    places = ((tab.name,), (tab.name, OUTBOX))
+    names = [
+        one_line(os.path.join(*place[1:], entry.name)) + ("" if entry.kind == "file" else f" ({entry.kind})")
+        for place in places
+        for entry in try_entries(tab.task, *place)
+        if entry.name not in _OWN and entry.name != ARTIFACTS
+    ]
+    more = len(names) - _FILES
+    return tuple(names[:_FILES]), [f"{more} more files are in the folder"] if more > 0 else []

@@ -1,0 +1,222 @@
+"""The run as the page's index: rows, sections, causes, lanes, commits, facts. Pure."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from mngr_tmr.report.data.counts import counted
+from mngr_tmr.report.data.report_model import Contents, State
+from mngr_tmr.report.data.rows import Row
+from mngr_tmr.report.data.sections import SECTIONS
+from mngr_tmr.report.out.page.branch import branch_commits
+from mngr_tmr.report.out.page.recipes import row_recipes
+from mngr_tmr.report.out.page.tabs import Tab, as_attempts
+from mngr_tmr.report.out.page.work import usage_facts, work_of
+from mngr_tmr.run.progress import clock
+from mngr_view.records import (
+    Cause,
+    Fact,
+    Lane,
+    Matter,
+    Measured,
+    MeasuredTest,
+    Recipe,
+    Run,
+    Section,
+    Span,
+    Status,
+    Test,
+    Tone,
+)
+
+_BY_VERDICT: dict[str, Status] = {
+    "passed": "passed",
+    "failed": "failed",
+    "flaky": "failed",
+    "error": "error",
+    "skipped": "skipped",
+    "wrong_code": "error",
+    "cannot_tell": "error",
+}
+_BY_SECTION: dict[str, Status] = {
+    "needs_you": "running",
+    "running": "running",
+    "queued": "not run",
+    "not_run": "not run",
+    "blocked": "error",
+    "malformed": "error",
+    "unverified": "error",
+    "infrastructure": "error",
+}
+_TONES: dict[State, Tone] = {
+    "running": "",
+    "integrating": "",
+    "interrupted": "bad",
+    "failed": "bad",
+    "finished": "good",
+}
+_EXAMPLE = 2_000
+
+
+def make_run(contents: Contents, tabs: Mapping[str, Sequence[Tab]], run_word: str) -> Run:
+    """`tabs` by the slug of their task."""
+    spec, now = contents.spec, contents.now
+    recipes = {row.task.node_id: tuple(row_recipes(spec, run_word, row)) for row in contents.rows}
+    tests = tuple(
+        _test(row, tabs.get(row.task.slug, ()), contents, recipes[row.task.node_id]) for row in contents.rows
+    )
+    return Run(
+        id=spec.id,
+        title=spec.id,
+        start=spec.created_at,
+        tests=tests,
+        duration_s=now.took_s,
+        is_running=now.is_alive,
+        warnings=now.problems,
+        kind="pipeline",
+        facts=tuple(_facts(contents)),
+        causes=tuple(_causes(contents)),
+        sections=tuple(_sections(contents)),
+        matters=tuple(
+            Matter(one.kind, one.title, one.tests, one.details, one.locations) for one in contents.raised
+        ),
+        lanes=tuple(_lanes(contents)),
+        commits=branch_commits(spec, now.integration) if now.integration else (),
+        recipes=tuple(_recipes(contents, run_word)),
+        headline=contents.headline,
+        measured=tuple(_measured(contents)),
+    )
+
+
+def status_of(row: Row) -> Status:
+    """The row in the words of any test run: how it does on the branch, and before there is one `agent_status`."""
+    tip = row.measured.tip.outcome if row.measured else ""
+    if not tip or row.section in ("running", "queued"):
+        return agent_status(row)
+    return _BY_VERDICT.get(tip, "error")
+
+
+def agent_status(row: Row) -> Status:
+    """How its agent's work ended; an agent that ran out of time is a timeout."""
+    if row.section == "infrastructure" and "timed out" in row.why:
+        return "timeout"
+    return _BY_SECTION.get(row.section) or _BY_VERDICT.get(row.verdict, "error")
+
+
+def _test(row: Row, tabs: Sequence[Tab], contents: Contents, recipes: Sequence[Recipe]) -> Test:
+    file, _, name = row.task.node_id.partition("::")
+    spans = [span for span in row.record.spans if span.kind != "queue"] if row.record else []
+    start = spans[0].start if spans else 0.0
+    duration_s = spans[-1].end - start if spans else 0.0
+    return Test(
+        id=row.task.node_id,
+        name=name or row.task.node_id,
+        file=file if name else "",
+        status=status_of(row),
+        duration_s=duration_s,
+        attempts=as_attempts(tabs, agent_status(row), start, duration_s),
+        reason=row.why,
+        section=row.section,
+        work=work_of(row, contents.raised, recipes),
+    )
+
+
+def _facts(contents: Contents) -> Iterable[Fact]:
+    spec, one = contents.spec, contents.integration
+    yield Fact("state", contents.state, _TONES[contents.state])
+    yield Fact("tests", counted(contents))
+    yield Fact("base", spec.base[:12])
+    if one is not None:
+        yield Fact("branch", one.branch if one.tip != one.base else "nothing was integrated")
+    yield Fact(
+        "agents",
+        " ".join(filter(None, (spec.options.type, spec.options.provider and f"on {spec.options.provider}"))),
+    )
+    yield Fact(
+        "slots",
+        f"{contents.now.used_slots} of {spec.options.slots}"
+        if contents.now.is_alive
+        else str(spec.options.slots),
+    )
+    yield Fact("took", clock(contents.now.took_s))
+    yield from _stage_facts(contents)
+    yield from usage_facts(contents.usage)
+    for gate in one.gates if one else ():
+        yield Fact(
+            f"gate {gate.name}",
+            gate.detail or ("passed" if gate.passed else "red"),
+            "good" if gate.passed else "bad",
+        )
+    if one is not None and one.pr_url:
+        yield Fact("pull request", one.pr_url)
+    for note in one.notes if one else ():
+        yield Fact("note", note)
+
+
+def _stage_facts(contents: Contents) -> Iterable[Fact]:
+    stage, spans = contents.now.stage, contents.now.stage_spans
+    seconds = sum(span.end - span.start for span in spans if span.start >= stage.started_at)
+    if stage.progress == "running":
+        yield Fact("integration", f"{stage.step or 'preparing'}, {clock(seconds)} so far")
+    elif stage.progress == "done":
+        yield Fact("integration", f"took {clock(seconds)}")
+    elif stage.progress == "failed":
+        yield Fact("integration", f"failed: {stage.message}", "bad")
+
+
+def _causes(contents: Contents) -> Iterable[Cause]:
+    for one in contents.causes:
+        example = one.example[-_EXAMPLE:]
+        yield Cause(
+            one.id,
+            one.title,
+            one.stage,
+            one.tests,
+            one.fixed,
+            one.exception,
+            one.frame,
+            example,
+            one.fix,
+            one.others,
+        )
+
+
+def _measured(contents: Contents) -> Iterable[MeasuredTest]:
+    for one in contents.integration.measured if contents.integration else ():
+        cells = (Measured(cell.outcome, cell.reason) for cell in (one.base, one.agent, one.tip))
+        yield MeasuredTest(one.test, *cells)
+
+
+def _sections(contents: Contents) -> Iterable[Section]:
+    for name in contents.counts():
+        section = SECTIONS[name]
+        ids = tuple(row.task.node_id for row in contents.section(name))
+        yield Section(name, section.title, section.about, ids, section.is_finding)
+
+
+def _lanes(contents: Contents) -> Iterable[Lane]:
+    """In the order in which work began, what never began after them; integration is the last."""
+    rows = [row for row in contents.rows if row.record and row.record.spans]
+    for row in sorted(rows, key=_began):
+        spans = row.record.spans if row.record else ()
+        yield Lane(row.task.node_id, tuple(Span(span.kind, span.start, span.end) for span in spans))
+    if steps := contents.now.stage_spans:
+        yield Lane("", tuple(Span(span.step, span.start, span.end) for span in steps), "integration")
+
+
+def _began(row: Row) -> float:
+    spans = row.record.spans if row.record else ()
+    return next((span.start for span in spans if span.kind != "queue"), float("inf"))
+
+
+def _recipes(contents: Contents, run_word: str) -> Iterable[Recipe]:
+    one = contents.integration
+    if contents.now.is_alive:
+        yield Recipe("how it stands", f"mngr tmr status {run_word}")
+    if one is not None and one.tip != one.base:
+        yield Recipe("review the branch", f"git log --reverse -p {one.base[:12]}..{one.branch}")
+        yield Recipe("take it all", f"git merge {one.branch}")
+    if contents.state == "interrupted":
+        yield Recipe("go on", f"mngr tmr resume {run_word}")
+    elif contents.state == "failed":
+        yield Recipe("integrate again", f"mngr tmr integrate {run_word}")
+    elif "infrastructure" in contents.counts():
+        yield Recipe("try again what was lost", f"mngr tmr resume {run_word} --retry")

@@ -1,0 +1,88 @@
+"""A row's work as the page shows it."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from mngr_tmr.agent_text import shown
+from mngr_tmr.model.record import TaskRecord
+from mngr_tmr.report.data.counts import cost_of, tokens_of
+from mngr_tmr.report.data.escalations import Raised
+from mngr_tmr.report.data.rows import Row, said, verdict
+from mngr_tmr.run.progress import clock
+from mngr_view.records import Change, Fact, MergedAs, Recipe, Work, WorkCommit
+
+_PATHS = 200
+
+
+def work_of(row: Row, raised: Sequence[Raised], recipes: Iterable[Recipe]) -> Work:
+    """`matters` of the answer count from 0 in `raised`."""
+    record, result = row.record, row.result
+    on_branch = row.measured.tip.outcome if row.measured else ""
+    if record is None:
+        return Work(
+            verdict=row.outcome,
+            added_by=row.added_by,
+            recipes=tuple(recipes),
+            notes=row.notes,
+            on_branch=on_branch,
+        )
+    blocked = result.blocked if result else None
+    return Work(
+        outcome=row.outcome,
+        claimed=row.claimed,
+        verdict=row.verdict,
+        before_claimed=said(result.passed_before) if result else "",
+        before=verdict(record.before),
+        summary=result.summary if result else "",
+        changes=tuple(_changes(row)),
+        commits=tuple(_commits(row, record)),
+        merged=tuple(MergedAs(one.commit, one.kind, one.rank, one.title) for one in row.merged),
+        branch=record.branch,
+        commit=record.commit,
+        needs=blocked.needs if blocked else "",
+        matters=tuple(number for number, one in enumerate(raised) if row.task.node_id in one.tests),
+        facts=tuple(_facts(record)),
+        recipes=tuple(recipes),
+        notes=row.notes,
+        on_branch=on_branch,
+    )
+
+
+def _changes(row: Row) -> Iterable[Change]:
+    for change in row.result.changes if row.result else ():
+        yield Change(change.kind, change.commits, change.summary, change.importance, change.reason)
+
+
+def _commits(row: Row, record: TaskRecord) -> Iterable[WorkCommit]:
+    on_branch = {one.commit for one in row.merged}
+    into = {
+        commit: account.into
+        for account in row.accounts
+        for commit in account.commits
+        if account.into in on_branch
+    }
+    for commit in record.commits:
+        paths = tuple(map(shown, commit.paths[:_PATHS]))
+        yield WorkCommit(
+            commit.id, commit.subject, commit.kind, commit.claimed or "", paths, into.get(commit.id, "")
+        )
+
+
+def _facts(record: TaskRecord) -> Iterable[Fact]:
+    if record.agent:
+        yield Fact("agent", record.agent)
+    if record.attempt > 1:
+        yield Fact("attempt", str(record.attempt))
+    if record.stage:
+        yield Fact("failed at", record.stage, "bad")
+    if seconds := sum(span.end - span.start for span in record.spans if span.kind == "work"):
+        yield Fact("worked", clock(seconds))
+    yield from usage_facts(record.usage)
+
+
+def usage_facts(usage: dict[str, Any]) -> Iterable[Fact]:
+    """Money and tokens, where they are known."""
+    if (cost := cost_of(usage)) is not None:
+        yield Fact("cost", f"${cost:.2f}")
+    if tokens := tokens_of(usage):
+        yield Fact("tokens", f"{tokens:,}")

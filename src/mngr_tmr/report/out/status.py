@@ -1,0 +1,189 @@
+"""How a run stands, for `mngr tmr status`. Pure."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from mngr_tmr.agent_text import one_line
+from mngr_tmr.engine.task_state import Phase
+from mngr_tmr.report.data.causes import Cause, count_failures
+from mngr_tmr.report.data.counts import counted, times
+from mngr_tmr.report.data.escalations import Raised
+from mngr_tmr.report.data.report_model import Contents, State
+from mngr_tmr.report.out.terminal import cause_line, printable
+from mngr_tmr.run.progress import answer_command, clock
+
+_MOST = 10
+_WORDS = {
+    Phase.LAUNCHING: "launching",
+    Phase.WORKING: "working",
+    Phase.ENDING: "being pulled",
+    Phase.PULLING: "being pulled",
+    Phase.STOPPING: "being stopped",
+    Phase.TO_VERIFY: "waiting for verification",
+    Phase.VERIFYING: "being verified",
+}
+
+
+_SILENT = "no sign of life"
+
+
+class Live(Struct, frozen=True):
+    """A task that is under way: what it is at, for how long, and how to look at its agent.
+
+    Of an agent that waits for a person, `asks` says for what, `question` is its question, `answer` the command.
+    """
+
+    test: str
+    agent: str
+    doing: str
+    seconds: float
+    attach: str = ""
+    asks: str = ""
+    question: str = ""
+    answer: str = ""
+
+
+class Integrating(Struct, frozen=True):
+    """The integration: how it stands, the step it is at, and how long it took so far."""
+
+    progress: str
+    step: str
+    seconds: float
+    message: str = ""
+
+
+class Status(Struct, frozen=True):
+    """`status --json`. `exit_code` is None until the run is over; `integration` tells of it once it has begun."""
+
+    run: str
+    state: State
+    elapsed_s: float
+    tests: int
+    counts: dict[str, int]
+    used_slots: int
+    slots: int
+    live: tuple[Live, ...]
+    failures: int
+    causes: tuple[Cause, ...]
+    escalations: tuple[Raised, ...]
+    exit_code: int | None
+    page: str
+    problems: tuple[str, ...] = ()
+    integration: Integrating | None = None
+    schema: int = 1
+
+
+def make_status(contents: Contents, page: str, at: float) -> Status:
+    """At a time, which for a run that nobody runs is that of its last entry."""
+    spec, now = contents.spec, contents.now
+    at = at if now.is_alive else now.last_at
+    return Status(
+        spec.id,
+        contents.state,
+        max(at - spec.created_at - now.away_s, 0.0),
+        contents.collected,
+        {str(name): count for name, count in contents.counts().items()},
+        now.used_slots if now.is_alive else 0,
+        spec.options.slots,
+        tuple(sorted(_live(contents, at), key=_urgency)),
+        count_failures(contents.causes),
+        contents.causes,
+        contents.raised,
+        contents.exit_code if contents.is_over else None,
+        page,
+        now.problems,
+        _integrating(contents, at),
+    )
+
+
+def status_lines(contents: Contents, status: Status) -> tuple[str, ...]:
+    """Counts, slots, the slowest first with how to attach, causes and matters so far."""
+    lines = [f"run {status.run}: {status.state}, {clock(status.elapsed_s)}", counted(contents)]
+    if status.state == "running":
+        lines.append(f"slots: {status.used_slots} of {status.slots}{_doing(status)}")
+    lines += _stage_lines(status)
+    shown = [live for live in status.live if live.doing != _WORDS[Phase.TO_VERIFY]]
+    for live in shown[:_MOST]:
+        lines.append(f"  {clock(live.seconds):>7}  {live.doing:<20} {live.test}")
+        lines += [f"           {line}" for line in (live.question, live.answer, live.attach) if line]
+    lines += _more(len(shown))
+    if waiting := len(status.live) - len(shown):
+        lines.append(f"  {times(waiting, 'test')} waiting for verification")
+    if status.causes:
+        so_far = "" if contents.is_over else " so far"
+        lines.append(f"{times(status.failures, 'failure')}, {times(len(status.causes), 'cause')}{so_far}:")
+        lines += map(cause_line, status.causes[:_MOST])
+        lines += _more(len(status.causes))
+    if status.escalations:
+        lines.append("raised by agents:")
+        lines += [
+            f"  {len(one.tests):>3} x {one_line(f'{one.kind}: {one.title}', 120)}"
+            for one in status.escalations[:_MOST]
+        ]
+    lines += [f"problem: {problem}" for problem in status.problems]
+    lines += [f"page: {status.page}"] if status.page else []
+    if status.state == "interrupted":
+        lines.append(f"no process is at work on it: mngr tmr resume {status.run}")
+    return tuple(map(printable, lines))
+
+
+def _integrating(contents: Contents, at: float) -> Integrating | None:
+    stage = contents.now.stage
+    if stage.progress == "none":
+        return None
+    end = stage.ended_at or (at if contents.now.is_alive else stage.step_at)
+    return Integrating(stage.progress, stage.step, max(end - stage.started_at, 0.0), stage.message)
+
+
+def _stage_lines(status: Status) -> list[str]:
+    one = status.integration
+    if one is None:
+        return []
+    if one.progress == "failed":
+        return [
+            f"integration failed after {clock(one.seconds)}: {one.message}",
+            f"  mngr tmr integrate {status.run}",
+        ]
+    words = "took" if one.progress == "done" else f"{one.step or 'preparing'},"
+    return [f"integration: {words} {clock(one.seconds)}"]
+
+
+def _live(contents: Contents, at: float) -> Iterable[Live]:
+    now = contents.now
+    for row in (*contents.section("needs_you"), *contents.section("running")):
+        if row.record is None:
+            continue
+        phase, since = now.phases[row.task.slug]
+        agent, asks = row.record.agent, row.record.asks
+        attach = f"mngr connect {agent}" if phase == Phase.WORKING and now.is_alive else ""
+        yield Live(
+            row.task.node_id,
+            agent,
+            f"needs you: {asks}" if asks else _SILENT if row.task.slug in now.silent else _WORDS[phase],
+            max(at - since, 0.0),
+            attach,
+            asks,
+            row.record.question,
+            answer_command(agent, asks) if asks else "",
+        )
+
+
+def _urgency(live: Live) -> tuple[int, float]:
+    """What needs a person first, then what may hang, then agents at work; what waits for us comes last."""
+    order = (_SILENT, _WORDS[Phase.WORKING])
+    last = {_WORDS[Phase.VERIFYING]: len(order) + 2, _WORDS[Phase.TO_VERIFY]: len(order) + 3}
+    if live.asks:
+        return 0, -live.seconds
+    place = order.index(live.doing) + 1 if live.doing in order else last.get(live.doing, len(order) + 1)
+    return place, -live.seconds
+
+
+def _doing(status: Status) -> str:
+    counts = Counter(live.doing for live in status.live)
+    return "".join(f", {count} {word}" for word, count in counts.items())
+
+
+def _more(count: int) -> list[str]:
+    return [f"  … and {count - _MOST} more"] if count > _MOST else []

@@ -1,0 +1,189 @@
+"""`summary.json`: the report for programs, schema 1."""
+
+import os
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from mngr_tmr.engine.integration import IntegrationState
+from mngr_tmr.model.integration import Account, Fix, Gate, Weakening
+from mngr_tmr.model.measured import BranchCounts, MeasuredTest, count
+from mngr_tmr.model.result import Blocked, Change
+from mngr_tmr.report.data.causes import Cause, count_failures
+from mngr_tmr.report.data.escalations import Raised
+from mngr_tmr.report.data.report_model import Contents, State
+from mngr_tmr.report.data.rows import Merged, Row, verdict
+from mngr_tmr.report.data.sections import Name
+from mngr_tmr.run.folder import RunFolder
+
+SCHEMA = 1
+_RAW = 20_000
+
+
+class RowSummary(Struct, frozen=True, omit_defaults=True):
+    """One test. `claimed` is what its agent says of it at the end, `before` and `after` what we saw ourselves.
+
+    `measured` is the test at the base, at its agent's commit and at the tip of the branch, with the reasons.
+    """
+
+    test: str
+    section: Name
+    why: str = ""
+    task: str = ""
+    outcome: str = ""
+    claimed: str = ""
+    before: str = ""
+    after: str = ""
+    summary: str = ""
+    changes: tuple[Change, ...] = ()
+    branch: str = ""
+    commit: str = ""
+    merged_as: tuple[Merged, ...] = ()
+    accounts: tuple[Account, ...] = ()
+    blocked: Blocked | None = None
+    stage: str = ""
+    message: str = ""
+    problem: str = ""
+    raw: str = ""
+    agent: str = ""
+    attempt: int = 0
+    artifacts: str = ""
+    usage: dict[str, Any] = {}
+    notes: tuple[str, ...] = ()
+    added_by: str = ""
+    measured: MeasuredTest | None = None
+
+
+class BranchSummary(Struct, frozen=True, omit_defaults=True):
+    """The integrated branch; `tip` equals the base when nothing was integrated.
+
+    `counts` and `headline` are of all rows at the tip; they are left out where that was not measured.
+    """
+
+    name: str
+    tip: str
+    squashed: str = ""
+    fixes: tuple[Fix, ...] = ()
+    gates: tuple[Gate, ...] = ()
+    weakenings: tuple[Weakening, ...] = ()
+    conflicts: tuple[dict[str, Any], ...] = ()
+    notes: tuple[str, ...] = ()
+    pr_url: str = ""
+    headline: str = ""
+    counts: BranchCounts | None = None
+
+
+class Summary(Struct, frozen=True):
+    """The whole file. `counts` are rows by section, `failures` the tests with a failure, each in one cause.
+
+    `exit_code` is None until the run is over, its integration included; `took_s` is how long it was at work.
+    """
+
+    run: str
+    repo: str
+    base: str
+    created_at: float
+    state: State
+    exit_code: int | None
+    collected: int
+    counts: dict[str, int]
+    failures: int
+    causes: tuple[Cause, ...]
+    escalations: tuple[Raised, ...]
+    rows: tuple[RowSummary, ...]
+    branch: BranchSummary | None = None
+    usage: dict[str, float] = {}
+    problems: tuple[str, ...] = ()
+    took_s: float = 0.0
+    integration: IntegrationState = IntegrationState()
+    schema: int = SCHEMA
+
+
+def make_summary(contents: Contents, folder: RunFolder) -> Summary:
+    spec = contents.spec
+    return Summary(
+        spec.id,
+        spec.repo,
+        spec.base,
+        spec.created_at,
+        contents.state,
+        contents.exit_code if contents.is_over else None,
+        contents.collected,
+        {str(name): count for name, count in contents.counts().items()},
+        count_failures(contents.causes),
+        contents.causes,
+        contents.raised,
+        tuple(_row(row, folder) for row in contents.rows),
+        _branch(contents),
+        contents.usage,
+        contents.now.problems,
+        contents.now.took_s,
+        contents.now.stage,
+    )
+
+
+def summary_schema() -> dict[str, Any]:
+    """The JSON schema of the file, made from the records above."""
+    return msgspec.json.schema(Summary)
+
+
+def _row(row: Row, folder: RunFolder) -> RowSummary:
+    result, record = row.result, row.record
+    if record is None:
+        return RowSummary(
+            row.task.node_id,
+            row.section,
+            row.why,
+            after=row.outcome,
+            notes=row.notes,
+            added_by=row.added_by,
+            measured=row.measured,
+        )
+    claim = record.claim
+    return RowSummary(
+        test=row.task.node_id,
+        section=row.section,
+        why=row.why,
+        task=row.task.slug,
+        outcome=row.outcome,
+        claimed=row.claimed,
+        before=verdict(record.before),
+        after=row.verdict,
+        summary=result.summary if result else "",
+        changes=result.changes if result else (),
+        branch=record.branch,
+        commit=record.commit,
+        merged_as=row.merged,
+        accounts=row.accounts,
+        blocked=result.blocked if result else None,
+        stage=record.stage,
+        message=record.message,
+        problem=claim.problem if claim else "",
+        raw=claim.raw[:_RAW] if claim and claim.problem else "",
+        agent=record.agent,
+        attempt=record.attempt,
+        artifacts=os.path.relpath(record.folder, folder.path) if record.folder else "",
+        usage=record.usage,
+        notes=row.notes,
+        measured=row.measured,
+    )
+
+
+def _branch(contents: Contents) -> BranchSummary | None:
+    one = contents.integration
+    if one is None:
+        return None
+    return BranchSummary(
+        one.branch,
+        one.tip,
+        one.squashed,
+        one.fixes,
+        one.gates,
+        one.weakenings,
+        one.conflicts,
+        one.notes,
+        one.pr_url,
+        contents.headline,
+        count(one.measured) if one.measured else None,
+    )
