@@ -88,7 +88,7 @@ soak: setup ## hours: hostile hosts and kill loops, hundreds of times
 
 docs: setup ## write the generated pages again
 	$(BIN)/python -m tools.helptext && $(BIN)/python -m tools.reference
-	$(BIN)/python -m mngr_e2e.authoring.slash_command
+	$(BIN)/python -m mngr_e2e.authoring.agent.slash_command
 
 # Which acceptance lines the last `make test` met, into docs/acceptance.md.
 acceptance: ## which acceptance lines the last test run met

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
-from mngr_e2e.session.left_over import sweep
+from mngr_e2e.session.world.left_over import sweep
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

@@ -17,8 +17,8 @@ from mngr import process
 from mngr.cli.command_table import COMMANDS
 from mngr.process import Completed, OnlyEnv
 from mngr.registry import plugin_commands
-from mngr_e2e.authoring.programs import Programs
-from mngr_e2e.authoring.proofread import Proof, Proofreader
+from mngr_e2e.authoring.interface.programs import Programs
+from mngr_e2e.authoring.interface.proofread import Proof, Proofreader
 from mngr_e2e.tutorial.blocks import load_blocks, read_blocks
 from mngr_e2e.tutorial.check import Report, check
 from mngr_e2e.tutorial.lint import simple_commands

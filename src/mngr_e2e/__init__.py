@@ -9,11 +9,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from mngr_e2e.authoring.drafting import draft as draft
-    from mngr_e2e.authoring.material import Material as Material
-    from mngr_e2e.authoring.reviewing import Review as Review
-    from mngr_e2e.authoring.syncing import sync as sync
-    from mngr_e2e.authoring.workplace import Author as Author
+    from mngr_e2e.authoring.agent.workplace import Author as Author
+    from mngr_e2e.authoring.drafting.draft import draft as draft
+    from mngr_e2e.authoring.drafting.review import Review as Review
+    from mngr_e2e.authoring.interface.material import Material as Material
+    from mngr_e2e.authoring.syncing.sync import sync as sync
     from mngr_e2e.matchers.expect import eventually as eventually
     from mngr_e2e.matchers.expect import expect as expect
     from mngr_e2e.matchers.failure import ExpectationError as ExpectationError
@@ -25,20 +25,20 @@ if TYPE_CHECKING:
     from mngr_e2e.tutorial.check import check as check
 
 _HOME = {
-    "Author": "authoring.workplace",
+    "Author": "authoring.agent.workplace",
     "E2eSession": "session.session",
     "ExpectationError": "matchers.failure",
-    "Material": "authoring.material",
+    "Material": "authoring.interface.material",
     "Result": "session.result",
-    "Review": "authoring.reviewing",
+    "Review": "authoring.drafting.review",
     "Screen": "session.terminal",
     "Terminal": "session.terminal",
     "check": "tutorial.check",
-    "draft": "authoring.drafting",
+    "draft": "authoring.drafting.draft",
     "eventually": "matchers.expect",
     "expect": "matchers.expect",
     "load_blocks": "tutorial.blocks",
-    "sync": "authoring.syncing",
+    "sync": "authoring.syncing.sync",
 }
 
 __all__ = sorted(_HOME)

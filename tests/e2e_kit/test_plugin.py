@@ -12,8 +12,8 @@ import pytest
 
 from mngr_e2e import expect
 from mngr_e2e.session.artifacts import Meta, read_meta
-from mngr_e2e.session.reaper import find_marked
 from mngr_e2e.session.transcript import parse_transcript
+from mngr_e2e.session.world.reaper import find_marked
 from mngr_e2e.tutorial.blocks import read_blocks
 
 SEED = '''

@@ -1,5 +1,5 @@
-"""Agents that write: drafts under a tutorial's gaps, tests for its blocks, and what their mistakes tell.
+"""Agents that write: drafts under a tutorial's gaps, tests for its blocks, and statistics of their mistakes.
 
-Decides in pure functions what an agent may change and what is wrong with it; starts agents only through the
-public functions of mngr. Start at `drafting.py` and `syncing.py`.
+Pure functions decide what an agent may change and what is wrong with it; agents are started only through the
+public functions of mngr. Start at `drafting/draft.py` and `syncing/sync.py`.
 """

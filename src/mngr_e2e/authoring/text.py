@@ -3,11 +3,11 @@
 import time
 from collections.abc import Sequence
 
-from mngr_e2e.authoring.drafting import DraftReport
-from mngr_e2e.authoring.drafts import Draft
-from mngr_e2e.authoring.proofread import Proof
+from mngr_e2e.authoring.drafting.blocks import Draft
+from mngr_e2e.authoring.drafting.draft import DraftReport
+from mngr_e2e.authoring.interface.proofread import Proof
 from mngr_e2e.authoring.signals import Group
-from mngr_e2e.authoring.syncing import SyncReport
+from mngr_e2e.authoring.syncing.sync import SyncReport
 from mngr_e2e.tutorial import text as tutorial_text
 from mngr_e2e.tutorial.blocks import Block
 from mngr_lib.safe_text import one_line

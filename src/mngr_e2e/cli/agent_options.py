@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 import click
 
 import mngr
-from mngr_e2e.authoring.material import Material
-from mngr_e2e.authoring.workplace import Author
+from mngr_e2e.authoring.agent.workplace import Author
+from mngr_e2e.authoring.interface.material import Material
 from mngr_e2e.cli.places import Places
 
 F = TypeVar("F", bound=Callable[..., Any])

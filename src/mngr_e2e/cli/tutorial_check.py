@@ -6,7 +6,7 @@ from typing import Any
 import click
 import msgspec
 
-from mngr_e2e.authoring.outdated import find_outdated
+from mngr_e2e.authoring.interface.outdated import find_outdated
 from mngr_e2e.cli.agent_options import material_of
 from mngr_e2e.cli.output import print_json, print_text
 from mngr_e2e.cli.places import Places, find_places, reading, with_places

@@ -8,7 +8,7 @@ import click
 import msgspec
 
 from mngr_e2e.authoring import text
-from mngr_e2e.authoring.drafting import DraftReport, draft, plan_draft
+from mngr_e2e.authoring.drafting.draft import DraftReport, draft, plan_draft
 from mngr_e2e.cli.agent_options import author_of, material_of, program_option, reference_option, with_agents
 from mngr_e2e.cli.output import print_json, print_text, progress
 from mngr_e2e.cli.places import find_places, reading

@@ -5,8 +5,8 @@ import os
 import click
 
 import mngr
+from mngr_e2e.authoring.agent.slash_command import NAME, shipped_text
 from mngr_e2e.authoring.repository import write_file
-from mngr_e2e.authoring.slash_command import NAME, shipped_text
 from mngr_e2e.cli.output import print_json, print_text
 from mngr_lib.safe_text import one_line
 

@@ -8,8 +8,8 @@ import msgspec
 
 import mngr
 from mngr_e2e.authoring import text
-from mngr_e2e.authoring.drafts import Draft
-from mngr_e2e.authoring.reviewing import Review
+from mngr_e2e.authoring.drafting.blocks import Draft
+from mngr_e2e.authoring.drafting.review import Review
 from mngr_e2e.cli.agent_options import material_of, program_option, reference_option
 from mngr_e2e.cli.keys import ask_key
 from mngr_e2e.cli.output import print_json, print_text

@@ -7,7 +7,7 @@ import msgspec
 
 import mngr
 from mngr_e2e.authoring import signals, text
-from mngr_e2e.authoring.reviewing import project_root
+from mngr_e2e.authoring.drafting.review import project_root
 from mngr_e2e.cli.output import print_json, print_text
 from mngr_e2e.cli.places import find_places
 

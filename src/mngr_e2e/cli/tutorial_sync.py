@@ -6,7 +6,7 @@ import click
 import msgspec
 
 from mngr_e2e.authoring import text
-from mngr_e2e.authoring.syncing import SyncReport, plan_sync, sync
+from mngr_e2e.authoring.syncing.sync import SyncReport, plan_sync, sync
 from mngr_e2e.cli.agent_options import author_of, material_of, with_agents
 from mngr_e2e.cli.output import print_json, print_text, progress
 from mngr_e2e.cli.places import find_places, reading, with_places

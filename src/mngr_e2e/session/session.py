@@ -11,13 +11,13 @@ import msgspec
 
 from mngr_e2e.recorder.stop import stop_recorders
 from mngr_e2e.session.artifacts import Attempt, Status, running_meta, write_meta
-from mngr_e2e.session.isolation import World, end_world, keep_world, make_world
 from mngr_e2e.session.kept import Kept
 from mngr_e2e.session.result import Result
 from mngr_e2e.session.runner import Job, run_job
 from mngr_e2e.session.steps import Steps
 from mngr_e2e.session.terminal import Shape, Terminal
 from mngr_e2e.session.transcript import Record, Transcript, piece
+from mngr_e2e.session.world.isolation import World, end_world, keep_world, make_world
 from mngr_e2e.tutorial.blocks import block_id
 
 

@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 
 from mngr_e2e.recorder import writer
-from mngr_e2e.session.isolation import World
 from mngr_e2e.session.runner import ask
 from mngr_e2e.session.steps import Steps
+from mngr_e2e.session.world.isolation import World
 
 _POLL_S = 0.03
 _RECORDER_S = 10.0

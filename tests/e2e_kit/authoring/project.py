@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.support.world import World
 
-from mngr_e2e.authoring.workplace import Author
+from mngr_e2e.authoring.agent.workplace import Author
 
 NOTES = f"""#!{sys.executable}
 import argparse

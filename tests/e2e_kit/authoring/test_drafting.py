@@ -7,10 +7,10 @@ from msgspec.structs import replace
 from tests.e2e_kit.authoring.project import FIND, TAG, TUTORIAL, Project, instead, under
 
 import mngr
-from mngr_e2e.authoring.drafting import draft, plan_draft
+from mngr_e2e.authoring.agent.workplace import AgentFailedError
+from mngr_e2e.authoring.drafting.draft import draft, plan_draft
 from mngr_e2e.authoring.rules import FILES, FILLED, HUMAN, KNOWN_COMMAND, KNOWN_OPTION, UNDER_GAP
 from mngr_e2e.authoring.signals import load, rank, signals_path
-from mngr_e2e.authoring.workplace import AgentFailedError
 from mngr_e2e.tutorial.blocks import load_blocks
 
 GOOD = [

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mngr_e2e.authoring.drafts import Draft, fill_gaps, keep, read_drafts, reject, replace_text
-from mngr_e2e.authoring.guard import compare_tutorials
+from mngr_e2e.authoring.drafting.blocks import Draft, fill_gaps, keep, read_drafts, reject, replace_text
+from mngr_e2e.authoring.drafting.compare import compare_tutorials
 from mngr_e2e.authoring.rules import HUMAN, UNDER_GAP
 from mngr_e2e.tutorial.blocks import Block, read_blocks
 from mngr_e2e.tutorial.check import compare

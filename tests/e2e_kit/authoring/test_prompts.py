@@ -7,9 +7,8 @@ import pytest
 
 import mngr
 import mngr_e2e
-from mngr_e2e.authoring import draft_judge, guard, proofread, rules, sync_judge
-from mngr_e2e.authoring.batch import Batch
-from mngr_e2e.authoring.prompts import (
+from mngr_e2e.authoring import rules
+from mngr_e2e.authoring.agent.prompts import (
     REFERENCE_BYTES,
     TEMPLATES,
     corrections,
@@ -18,8 +17,13 @@ from mngr_e2e.authoring.prompts import (
     slash_command,
     sync_prompt,
 )
+from mngr_e2e.authoring.agent.slash_command import shipped_text
+from mngr_e2e.authoring.batch import Batch
+from mngr_e2e.authoring.drafting import checks as draft_checks
+from mngr_e2e.authoring.drafting import compare as tutorial_changes
+from mngr_e2e.authoring.interface import proofread
 from mngr_e2e.authoring.rules import DRAFT_RULES, HUMAN, SYNC_RULES, Finding
-from mngr_e2e.authoring.slash_command import shipped_text
+from mngr_e2e.authoring.syncing import checks as sync_checks
 from mngr_e2e.tutorial.blocks import Block, read_blocks
 from mngr_e2e.tutorial.check import compare
 from mngr_e2e.tutorial.citations import read_tests
@@ -54,7 +58,7 @@ def test_every_rule_that_is_enforced_can_be_told() -> None:
     assert {getattr(rules, name) for name in named - {"CITE", "DRAFT_MARK"}} == told
     used = {
         name
-        for module in (draft_judge, guard, proofread, sync_judge)
+        for module in (draft_checks, tutorial_changes, proofread, sync_checks)
         for name in vars(module)
         if name in named
     }

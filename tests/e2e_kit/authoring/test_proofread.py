@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from tests.e2e_kit.authoring.project import Project
 
-from mngr_e2e.authoring.interface import read_help
-from mngr_e2e.authoring.programs import Programs, read_reference
-from mngr_e2e.authoring.proofread import Proof, Proofreader, program_under_test
+from mngr_e2e.authoring.interface.help_pages import read_help
+from mngr_e2e.authoring.interface.programs import Programs, read_reference
+from mngr_e2e.authoring.interface.proofread import Proof, Proofreader, program_under_test
 from mngr_e2e.tutorial.blocks import read_blocks
 
 ROOT = Path(__file__).parents[3]

@@ -8,9 +8,9 @@ from tests.e2e_kit.authoring.project import TUTORIAL, Project, Step
 from tests.e2e_kit.tutorial.desk import citing
 
 import mngr
+from mngr_e2e.authoring.agent.workplace import AgentFailedError
 from mngr_e2e.authoring.rules import COVERED, EXACT, FAITHFUL, FILES, KEPT_TESTS, OTHERS, READABLE, Finding
-from mngr_e2e.authoring.syncing import SyncReport, plan_sync, sync
-from mngr_e2e.authoring.workplace import AgentFailedError
+from mngr_e2e.authoring.syncing.sync import SyncReport, plan_sync, sync
 from mngr_e2e.tutorial.check import check
 
 ADD = citing("add", '# write a note\nnotes add "buy milk"', "notes add milk")

@@ -9,7 +9,7 @@ from mngr.process import wait_until
 from mngr_e2e import E2eSession
 from mngr_e2e.recorder.cast import read_cast, text
 from mngr_e2e.session.artifacts import claim_attempt
-from mngr_e2e.session.reaper import find_marked
+from mngr_e2e.session.world.reaper import find_marked
 
 LINE = "mngr create {} -- sh -c 'echo this-is-{}; exec sleep 1000'"
 

@@ -15,8 +15,8 @@ import pytest
 from mngr.store.paths import HostPaths
 from mngr_e2e import E2eSession, expect
 from mngr_e2e.session.artifacts import claim_attempt
-from mngr_e2e.session.isolation import end_world, make_world
-from mngr_e2e.session.reaper import end_marked, find_marked
+from mngr_e2e.session.world.isolation import end_world, make_world
+from mngr_e2e.session.world.reaper import end_marked, find_marked
 
 
 @pytest.mark.accept("F9")

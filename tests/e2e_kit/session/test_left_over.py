@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from mngr.process import wait_until
-from mngr_e2e.session.isolation import end_world, keep_world, make_world
-from mngr_e2e.session.left_over import PREFIX, hold, release, sweep
-from mngr_e2e.session.reaper import find_marked
+from mngr_e2e.session.world.isolation import end_world, keep_world, make_world
+from mngr_e2e.session.world.left_over import PREFIX, hold, release, sweep
+from mngr_e2e.session.world.reaper import find_marked
 
 _RUN = """
 import os, subprocess, sys
-from mngr_e2e.session.isolation import make_world
+from mngr_e2e.session.world.isolation import make_world
 world = make_world(sys.argv[1], os.environ, record=False)
 subprocess.Popen(["sleep", "1000"], env=world.env, start_new_session=True, stdout=subprocess.DEVNULL)
 print(world.root, flush=True)
@@ -26,7 +26,7 @@ input()
 
 _SWEEP = """
 import sys
-from mngr_e2e.session.left_over import sweep
+from mngr_e2e.session.world.left_over import sweep
 print("begun", flush=True)
 while True:
     sweep.cache_clear()

@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 
-from mngr_e2e.session.left_over import PREFIX, hold, release, sweep
-from mngr_e2e.session.manager import manager_env, record_agents
-from mngr_e2e.session.reaper import end_marked
-from mngr_e2e.session.repository import make_repository, write_identity
 from mngr_e2e.session.runner import ask
+from mngr_e2e.session.world.left_over import PREFIX, hold, release, sweep
+from mngr_e2e.session.world.manager import manager_env, record_agents
+from mngr_e2e.session.world.reaper import end_marked
+from mngr_e2e.session.world.repository import make_repository, write_identity
 
 MARK = "MNGR_E2E_SESSION"
 ARTIFACTS = "MNGR_E2E_ARTIFACTS"

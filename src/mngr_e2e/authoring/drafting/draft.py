@@ -11,14 +11,14 @@ from msgspec import Struct
 
 import mngr
 from mngr_e2e.authoring import signals
-from mngr_e2e.authoring.conversation import Told, Verdict, converse
-from mngr_e2e.authoring.draft_judge import Added, judge_drafts, judge_files
-from mngr_e2e.authoring.drafts import decode, fill_gaps
-from mngr_e2e.authoring.material import Material
-from mngr_e2e.authoring.prompts import draft_prompt
+from mngr_e2e.authoring.agent.conversation import Told, Verdict, converse
+from mngr_e2e.authoring.agent.prompts import draft_prompt
+from mngr_e2e.authoring.agent.workplace import Author, Say, Workplace
+from mngr_e2e.authoring.drafting.blocks import decode, fill_gaps
+from mngr_e2e.authoring.drafting.checks import Added, judge_drafts, judge_files
+from mngr_e2e.authoring.interface.material import Material
 from mngr_e2e.authoring.repository import find_repository, write_file
 from mngr_e2e.authoring.rules import FILLED, Finding
-from mngr_e2e.authoring.workplace import Author, Say, Workplace
 from mngr_e2e.tutorial.blocks import Block, read_blocks
 from mngr_e2e.tutorial.syntax import syntax_problem
 

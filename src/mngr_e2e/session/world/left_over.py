@@ -7,7 +7,7 @@ from contextlib import suppress
 from functools import cache
 from shutil import rmtree
 
-from mngr_e2e.session.reaper import end_marked
+from mngr_e2e.session.world.reaper import end_marked
 
 PREFIX = "e2e-"
 _LOCK = ".held"

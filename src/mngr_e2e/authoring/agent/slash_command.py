@@ -1,11 +1,11 @@
-"""Writes the slash command that ships with the package: `python -m mngr_e2e.authoring.slash_command`."""
+"""Writes the slash command that ships with the package: `python -m mngr_e2e.authoring.agent.slash_command`."""
 
 import os
 
-from mngr_e2e.authoring.prompts import slash_command
+from mngr_e2e.authoring.agent.prompts import slash_command
 
 NAME = "sync-tutorial-to-e2e-tests"
-SHIPPED = os.path.join(os.path.dirname(os.path.dirname(__file__)), "claude", f"{NAME}.md")
+SHIPPED = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(__file__))), "claude", f"{NAME}.md")
 
 
 def shipped_text() -> str:

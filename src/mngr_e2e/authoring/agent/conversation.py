@@ -5,9 +5,9 @@ from typing import Generic, TypeVar
 
 from msgspec import Struct
 
-from mngr_e2e.authoring.prompts import corrections
+from mngr_e2e.authoring.agent.prompts import corrections
+from mngr_e2e.authoring.agent.workplace import Say, Workplace
 from mngr_e2e.authoring.rules import Finding
-from mngr_e2e.authoring.workplace import Say, Workplace
 
 T = TypeVar("T")
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 
-from mngr_e2e.authoring.interface import Help, accepts_arguments, read_help
+from mngr_e2e.authoring.interface.help_pages import Help, accepts_arguments, read_help
 
 _TIMEOUT_S = 10.0
 _MOST_BYTES = 1 << 20

@@ -3,9 +3,9 @@
 import os
 from collections.abc import Iterator, Sequence
 
-from mngr_e2e.authoring.material import Material
-from mngr_e2e.authoring.programs import Programs
-from mngr_e2e.authoring.proofread import Proofreader, program_under_test
+from mngr_e2e.authoring.interface.material import Material
+from mngr_e2e.authoring.interface.programs import Programs
+from mngr_e2e.authoring.interface.proofread import Proofreader, program_under_test
 from mngr_e2e.authoring.rules import KNOWN_COMMAND, KNOWN_OPTION
 from mngr_e2e.tutorial.blocks import Block
 from mngr_e2e.tutorial.check import Outdated

@@ -9,17 +9,17 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 import mngr
+from mngr_e2e.authoring.agent.conversation import Verdict, converse
+from mngr_e2e.authoring.agent.prompts import sync_prompt
+from mngr_e2e.authoring.agent.workplace import AgentFailedError, Author, Say, Workplace
 from mngr_e2e.authoring.batch import Batch, next_batch
-from mngr_e2e.authoring.conversation import Verdict, converse
-from mngr_e2e.authoring.draft_judge import judge_files
-from mngr_e2e.authoring.drafting import ANYONE, ANYTHING
-from mngr_e2e.authoring.drafts import decode, readable
-from mngr_e2e.authoring.material import Material
-from mngr_e2e.authoring.prompts import sync_prompt
+from mngr_e2e.authoring.drafting.blocks import decode, readable
+from mngr_e2e.authoring.drafting.checks import judge_files
+from mngr_e2e.authoring.drafting.draft import ANYONE, ANYTHING
+from mngr_e2e.authoring.interface.material import Material
 from mngr_e2e.authoring.repository import FileChange, find_repository
 from mngr_e2e.authoring.rules import Finding
-from mngr_e2e.authoring.sync_judge import Tests, judge_tests, read_moment
-from mngr_e2e.authoring.workplace import AgentFailedError, Author, Say, Workplace
+from mngr_e2e.authoring.syncing.checks import Tests, judge_tests, read_moment
 from mngr_e2e.tutorial.blocks import read_blocks
 from mngr_e2e.tutorial.check import Report
 from mngr_e2e.tutorial.citations import is_test_file

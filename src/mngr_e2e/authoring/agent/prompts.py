@@ -15,7 +15,7 @@ from mngr_e2e.authoring.rules import DRAFT_RULES, MARK_NOTE, SYNC_RULES, Finding
 from mngr_e2e.tutorial.blocks import Block
 from mngr_e2e.tutorial.citations import CITE
 
-TEMPLATES = os.path.join(os.path.dirname(os.path.dirname(__file__)), "templates")
+TEMPLATES = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(__file__))), "templates")
 REFERENCE_BYTES = 24_000
 MOST_FINDINGS = 50
 TENSIONS = {

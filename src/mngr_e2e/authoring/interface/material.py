@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from mngr_e2e.authoring.programs import Programs
-from mngr_e2e.authoring.proofread import Proofreader, program_under_test, programs_used
+from mngr_e2e.authoring.interface.programs import Programs
+from mngr_e2e.authoring.interface.proofread import Proofreader, program_under_test, programs_used
 from mngr_e2e.tutorial.blocks import Block
 
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from mngr_e2e.authoring.conversation import Verdict
-from mngr_e2e.authoring.drafts import readable
-from mngr_e2e.authoring.guard import compare_tutorials
+from mngr_e2e.authoring.agent.conversation import Verdict
+from mngr_e2e.authoring.drafting.blocks import readable
+from mngr_e2e.authoring.drafting.compare import compare_tutorials
 from mngr_e2e.authoring.repository import PLAIN_MODES, FileChange
 from mngr_e2e.authoring.rules import FILES, FILLED, UNDER_GAP, Finding
 from mngr_e2e.tutorial.blocks import Block, read_blocks

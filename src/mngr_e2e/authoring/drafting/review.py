@@ -5,9 +5,9 @@ from difflib import get_close_matches
 
 import mngr
 from mngr_e2e.authoring import signals
-from mngr_e2e.authoring.drafts import Draft, decode, keep, read_drafts, reject, replace_text
-from mngr_e2e.authoring.material import Material
-from mngr_e2e.authoring.proofread import Proof
+from mngr_e2e.authoring.drafting.blocks import Draft, decode, keep, read_drafts, reject, replace_text
+from mngr_e2e.authoring.interface.material import Material
+from mngr_e2e.authoring.interface.proofread import Proof
 from mngr_e2e.authoring.repository import find_repository, write_file
 from mngr_e2e.tutorial.blocks import Block, read_blocks
 from mngr_e2e.tutorial.syntax import syntax_problem

@@ -9,8 +9,8 @@ from difflib import get_close_matches
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mngr_e2e.authoring.interface import Help, is_known_option
-from mngr_e2e.authoring.programs import Programs
+from mngr_e2e.authoring.interface.help_pages import Help, is_known_option
+from mngr_e2e.authoring.interface.programs import Programs
 from mngr_e2e.authoring.rules import KNOWN_COMMAND, KNOWN_OPTION, VALID_SHELL, Finding
 from mngr_e2e.tutorial.blocks import Block
 from mngr_e2e.tutorial.lint import SCENERY, simple_commands

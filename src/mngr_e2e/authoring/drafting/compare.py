@@ -5,7 +5,7 @@ from difflib import SequenceMatcher
 
 from msgspec import Struct
 
-from mngr_e2e.authoring.drafts import decode
+from mngr_e2e.authoring.drafting.blocks import decode
 from mngr_e2e.authoring.rules import HUMAN, UNDER_GAP, Finding
 from mngr_e2e.tutorial.blocks import Block, is_draft_mark, read_blocks
 
