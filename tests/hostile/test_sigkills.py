@@ -15,6 +15,7 @@ from tests.support.world import PATIENCE_S, World
 
 import mngr
 from mngr.process import wait_until
+from mngr.transfer.refs import CLONE, DIRTY, INCOMING
 
 KILLS = int(os.environ.get("MNGR_TEST_SIGKILLS", "15"))
 SEED = int(os.environ.get("MNGR_TEST_SEED", "7"))
@@ -211,7 +212,7 @@ def _age(folder: Path) -> None:
 
 def _age_refs(world: World) -> None:
     """The same for references of operations, whose names hold the time."""
-    for ref in world.git("for-each-ref", "--format=%(refname)", "refs/mngr").split():
+    for ref in world.git("for-each-ref", "--format=%(refname)", INCOMING, CLONE, DIRTY).split():
         began = ref.split("/")[3].partition("-")[0]
         if began.isdigit():
             world.git("update-ref", ref.replace(began, str(int(began) - LONG_AGO_S), 1), ref)
