@@ -8,7 +8,7 @@ FIRST := $(VENV)/.first
 PAGE := src/mngr_view/static/page.html
 BASE := build/docker/base.tar
 DIR ?= mngr-demo
-DEBIAN := tmux git rsync openssh-client openssh-server iproute2 iptables docker.io mmdebstrap busybox util-linux procps groff-base asciinema chromium gh
+DEBIAN := tmux git rsync openssh-client openssh-server iproute2 iptables docker.io mmdebstrap busybox util-linux procps groff-base asciinema chromium gh shellcheck dash
 PATHS ?= tests/e2e/test_finding_your_way.py
 WORKERS ?= 4
 # What a set-up installs comes from three registries: no part of it waits for another's.
@@ -55,10 +55,11 @@ UNIT := tests/model tests/config tests/store tests/transfer tests/hosts/test_loc
 	tests/e2e_kit/tutorial tests/e2e_kit/view tests/e2e_kit/authoring tests/cli/test_main.py tests/cli/test_reference.py \
 	tests/test_api.py tests/test_contracts.py tests/test_process.py tests/test_self_test.py
 
-lint: setup ## ruff and mypy
+lint: setup ## ruff, mypy and shellcheck
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	tools/lint-shell
 
 # Each worker reads all tests, which takes a third of the time once they are compiled; that is done beside the lint.
 # So are our own modules, each twice: as pytest reads them and as every other process does, of which tests start

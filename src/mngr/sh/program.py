@@ -44,9 +44,9 @@ def assignments(**values: str | int) -> str:
     return "".join(f"{name.upper()}={quote(str(value))}\n" for name, value in values.items())
 
 
-def argv(name: str, *parameters: str) -> tuple[str, ...]:
-    """The command that runs a program with positional parameters and leaves stdin to it."""
-    return ("sh", "-c", load(name), f"mngr-{os.path.basename(name)}", *parameters)
+def argv(name: str, *parameters: str, **values: str | int) -> tuple[str, ...]:
+    """The command that runs a program with positional and other parameters and leaves stdin to it."""
+    return ("sh", "-c", assignments(**values) + load(name), f"mngr-{name}", *parameters)
 
 
 def encode(script: str) -> bytes:

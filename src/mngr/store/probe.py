@@ -1,7 +1,6 @@
-"""One look at a host: a portable sh program that prints every agent's files, panes and processes, and its reader.
+"""A probe of a host, which prints every agent's files, panes and processes, and the reader of what it prints.
 
-It starts a fixed number of processes, however many agents there are, and runs in dash, busybox and bash. It reads
-regular files up to a size and never follows a link; whatever else it finds in a file's place it names.
+The programs are `sh/probe.sh` and `sh/watch.sh`.
 """
 
 from collections.abc import Callable, Iterator
@@ -12,6 +11,7 @@ from msgspec import Struct
 
 from mngr.model.agent import AgentSpec
 from mngr.model.ids import is_agent_id
+from mngr.sh.program import argv
 from mngr.store.fold import Folded
 from mngr.store.paths import HostPaths
 from mngr.store.untrusted import (
@@ -35,163 +35,8 @@ T = TypeVar("T")
 EVERY_AGENT = "agent-" + "[0-9a-f]" * 32
 """A glob of the directories that can be an agent's: no other name reaches the program or its reader."""
 TAIL_LIMIT = 4 << 20
-"""So many bytes of a log one look reads; of more that is new it reads the end."""
-_SPEC_LIMIT, _FOLD_LIMIT, _SMALL_LIMIT, _WHOLE_LIMIT = 4 << 20, 256 << 10, 4 << 10, 8 << 10
+"""How many bytes of a log one probe reads; of more that is new it reads the end."""
 _LAST_OFFSET = 1 << 53
-
-_PANE = (
-    "P #{@mngr_id}|#{pane_pid}|#{pane_dead}|#{pane_dead_status}|#{pane_dead_signal}|#{pane_dead_time}"
-    "|#{pane_tty}|#{session_name}|#{window_index}|#{pane_title}"
-)
-
-# Files `agent-…/pid` become the mark that a process left and the process that has its number now. They are read one by
-# one: mawk gives up at the first that is gone.
-_MARKS = """
-BEGIN {
-  for (i = 1; i < ARGC; i++) {
-    dir = ARGV[i]; sub(/\\/pid$/, "", dir)
-    while ((getline mark < ARGV[i]) > 0) {
-      print "I", dir, mark
-      split(mark, word, " ")
-      if (word[1] !~ /^[0-9]+$/ || length(word[1]) > 7) continue
-      file = "/proc/" word[1] "/stat"
-      if ((getline now < file) > 0) print "A", dir, now
-      close(file)
-    }
-    close(ARGV[i])
-  }
-}"""
-
-# Names, "+", more names → those that come only after it. Asking `find` again would miss a log that grew meanwhile.
-_OTHERS = """$0 == "+" { after = 1; next } !after { seen[$0] } after && !($0 in seen)"""
-
-# The lines of a log's tail, each after the log's name, until they are as many bytes as one look reads.
-_TAIL = f"""{{ bytes += length($0) + 1; if (bytes > {TAIL_LIMIT}) exit; print log_name ":" $0 }}"""
-
-# A look whose manager is gone, or no longer waits, ends by itself: $1 seconds after it began the look is killed with
-# all that it started. The watchdog ends with the look, and does nothing once it is nobody's child any more.
-_WATCHDOG = """
-mngr_watchdog() {
-  (
-    trap 'kill $!; exit 0' TERM
-    sleep "$1" & wait $!
-    read -r me rest </proc/self/stat || { kill -9 $$; exit 0; }
-    rest=${rest##*) }; rest=${rest#* }
-    [ "${rest%% *}" = $$ ] || exit 0
-    # The look itself first: with its tmux killed before it, it would go on and report a host without panes.
-    kill -9 $$ $(cat /proc/[0-9]*/stat 2>/dev/null | awk -v top=$$ -v me="$me" '
-      { pid = $1; sub(/.*\\) /, ""); split($0, field, " "); parent[pid] = field[2] }
-      END {
-        below[top]
-        do { grown = 0
-          for (p in parent) if (p != me && !(p in below) && (parent[p] in below)) { below[p]; grown = 1 }
-        } while (grown)
-        for (p in below) print p
-      }')
-  ) </dev/null >/dev/null 2>&1 &
-  mngr_dog=$!
-  trap 'kill $mngr_dog 2>/dev/null' EXIT
-}
-"""
-
-# What is neither a regular file nor small enough, of the five files of an agent that are read. Sizes are in blocks of
-# 512 bytes.
-_UNFIT = (
-    (
-        "-prune ! ( -type f ( "
-        f"-size -{_SMALL_LIMIT // 512 + 1} -o -name events.jsonl -size -{_WHOLE_LIMIT // 512 + 1} "
-        f"-o -name fold.json -size -{_FOLD_LIMIT // 512 + 1} -o -name agent.json -size -{_SPEC_LIMIT // 512 + 1} ) )"
-    )
-    .replace("(", "\\(")
-    .replace(")", "\\)")
-)
-
-# $1 host dir, $2 the directory of the tmux socket, $3 a glob of agent ids. Logs past 8 KB are read from their fold's
-# offset on. Each look renews the lease of a host that has one.
-_PROBE = f"""
-LC_ALL=C; export LC_ALL
-b=-; [ -r /proc/sys/kernel/random/boot_id ] && read -r b </proc/sys/kernel/random/boot_id
-now=$(date +%s)
-echo "B $b $now"
-[ ! -f "$1/lease" ] || [ -L "$1/lease" ] || {{ echo "$now" >"$1/lease"; }} 2>/dev/null
-cd "$1/agents" 2>/dev/null || exit 0
-if command -v tmux >/dev/null 2>&1; then
-  # From inside its directory: the whole path may be too long for a socket's address.
-  panes=$(cd "$2" 2>/dev/null && [ -O . ] && tmux -u -N -S socket list-panes -a -F '{_PANE}' 2>/dev/null) ||
-    echo "T no server"
-  # A dead pane without its status: tmux missed that child's end, and the end of another one wakes it.
-  case $panes in *"|1||||/"*)
-    again=$(cd "$2" && tmux -u -N -S socket run-shell : \\; list-panes -a -F '{_PANE}' 2>/dev/null) && panes=$again ;;
-  esac
-  printf '%s\n' "$panes"
-else
-  echo "T no tmux"
-fi
-glob=$3
-set -- $glob
-[ -e "$1" ] || [ -L "$1" ] || exit 0
-printf 'D %s\\n' "$@"
-for r in $glob/outbox/result.json; do [ -f "$r" ] && echo "R ${{r%%/*}}"; done
-pids=$glob/pid
-set -- $glob/agent.json $glob/exit.json $glob/events.jsonl $glob/fold.json
-unfit=$(find $pids "$@" {_UNFIT} -print 2>/dev/null)
-[ -z "$unfit" ] || {{
-  set -- $(printf '%s\\n' $unfit + "$@" | awk '{_OTHERS}')
-  pids=$(printf '%s\\n' $unfit + $pids | awk '{_OTHERS}')
-}}
-# Not by `read`: dash reads byte by byte, which costs 0.2 s for a thousand agents.
-grep -asH '' "$@" /dev/null
-awk '{_MARKS}' $pids
-[ -d /proc/self ] || for f in $glob/pid; do
-  p=; [ ! -f "$f" ] || [ -L "$f" ] || {{ read -r p rest <"$f"; }} 2>/dev/null
-  [ -n "$p" ] && kill -0 "$p" 2>/dev/null && echo "A ${{f%%/*}} ?"
-done
-large=
-for f in $unfit; do
-  if [ -L "$f" ] || [ ! -f "$f" ]; then echo "X $f kind"; continue; fi
-  case $f in */events.jsonl) large="$large $f" ;; *) echo "X $f size" ;; esac
-done
-# Not by `wc`: busybox reads the whole file for it.
-[ -n "$large" ] && ls -ln $large 2>/dev/null | while read -r mode links user group size month day time log; do
-  f=${{log%/*}}/fold.json o=0 fold=
-  case "$unfit" in *"$f"*) ;; *) {{ read -r fold <"$f"; }} 2>/dev/null ;; esac
-  [ -z "$fold" ] || {{ o=${{fold#*:}}; o=${{o%%,*}}; }}
-  case $o in ''|*[!0-9]*|????????????????*) o=0 ;; 0?*) o=0 ;; esac
-  [ "$o" -gt "$size" ] && o=0
-  s=$o
-  [ $((size - o)) -le {TAIL_LIMIT} ] || s=$((size - {TAIL_LIMIT}))
-  echo "O ${{log%/*}} $o $s"
-  [ "$s" -ge "$size" ] || tail -c +$((s + 1)) "$log" | awk -v log_name="$log" '{_TAIL}'
-done
-exit 0
-"""
-
-# $4 after how many seconds the look ends by itself, whatever holds it up; empty: never.
-PROBE = f"""{_WATCHDOG}
-[ -z "$4" ] || mngr_watchdog "$4"
-{_PROBE}"""
-
-# $1 to $3 as above, $4 what the caller has seen, $5 how often to look, $6 as $4 above. Answers when something else is
-# to be seen, or at the end: first a checksum of what it saw, for the next call. The first line of a look holds the
-# time of day.
-LONG_PROBE = f"""{_WATCHDOG}
-[ -z "$6" ] || mngr_watchdog "$6"
-look() (
-{_PROBE}
-)
-n=0 last=
-while :; do
-  rung=; [ ! -f "$1/bell" ] || {{ read -r rung <"$1/bell"; }} 2>/dev/null
-  if [ "$rung" != "$last" ] || [ $((n % 5)) = 0 ]; then
-    last=$rung
-    seen=$(look "$1" "$2" "$3")
-    sum=$(printf '%s\n' "$seen" | sed 1d | cksum | tr ' ' -)
-    [ "$sum" = "$4" ] && [ "$n" -lt "$5" ] || break
-  fi
-  n=$((n + 1)); sleep 0.2
-done
-printf '%s\n%s\n' "$sum" "$seen"
-"""
 
 _WHY_NOT_READ = {"kind": "it is not a regular file", "size": "it is too large"}
 
@@ -223,20 +68,17 @@ class HostEvidence(Struct, frozen=True):
 
 
 def probe_argv(paths: HostPaths, agent_glob: str = EVERY_AGENT, *, ends_after_s: int = 0) -> tuple[str, ...]:
-    """A look. On a host that may lose us it ends by itself after so many seconds."""
-    watchdog = str(ends_after_s or "")
-    return ("sh", "-c", PROBE, "mngr-probe", paths.dir, paths.tmux, agent_glob, watchdog)
+    """The command of a probe; with `ends_after_s` it ends by itself after so many seconds."""
+    return argv("probe", paths.dir, paths.tmux, agent_glob, str(ends_after_s or ""), tail_limit=TAIL_LIMIT)
 
 
 def long_probe_argv(
     paths: HostPaths, seen: str, at_most_s: float, *, ends_after_s: int = 0
 ) -> tuple[str, ...]:
-    """A look that waits, there, until it sees something else than `seen`."""
-    ticks, watchdog = str(max(1, int(at_most_s * 5))), str(ends_after_s or "")
-    return (
-        *("sh", "-c", LONG_PROBE, "mngr-watch", paths.dir, paths.tmux, EVERY_AGENT),
-        *(seen, ticks, watchdog),
-    )
+    """The command of a probe that waits, on the host, until something other than `seen` is to be seen."""
+    where = (paths.dir, paths.tmux, EVERY_AGENT)
+    tries, end = str(max(1, int(at_most_s * 5))), str(ends_after_s or "")
+    return argv("watch", *where, seen, tries, end, tail_limit=TAIL_LIMIT)
 
 
 def read_probe(output: bytes) -> HostEvidence:

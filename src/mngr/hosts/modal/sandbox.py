@@ -8,12 +8,13 @@ from mngr.hosts.modal.settings import ModalSettings, mebibytes
 from mngr.hosts.watchdog import why_ended
 from mngr.model.duration import parse_duration
 from mngr.model.host import HostSpec
+from mngr.sh.codes import Exit
 
 # What the SDK makes of a sandbox whose time was over, and what our own first process would have said.
-_TIMED_OUT, _TIME_IS_OVER = 124, 40
+_TIMED_OUT = 124
 _LONGEST_S = 24 * 3600
 _REASONS = {
-    "TIMEOUT": why_ended(_TIME_IS_OVER),
+    "TIMEOUT": why_ended(Exit.TIME_OVER),
     "IDLE_TIMEOUT": "Modal ended it because it was idle",
     "KERNEL_OOM_KILL": "it ran out of memory",
     "MEMORY_MANAGER_EVICTION": "Modal evicted it: it used more memory than it asked for",
@@ -53,7 +54,7 @@ def why_it_ended(sandbox: Any) -> str:
     """Why a sandbox ended, which has; not always by itself."""
     code = sandbox.returncode or 0
     known = _REASONS.get(_status(sandbox), "")
-    return known or why_ended(_TIME_IS_OVER if code == _TIMED_OUT else code) or "its sandbox ended by itself"
+    return known or why_ended(Exit.TIME_OVER if code == _TIMED_OUT else code) or "its sandbox ended by itself"
 
 
 async def exit_image(sandbox_id: str, timeout_s: float) -> str:

@@ -1,0 +1,172 @@
+"""Shell programs are files that parse in every shell, with exit codes from one table."""
+
+import ast
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from mngr import process
+from mngr.sh.codes import Exit
+from mngr.sh.program import FOLDER, assignments, encode, load, program
+
+ROOT = Path(__file__).parents[2]
+SRC = ROOT / "src"
+PROGRAMS = sorted(file for file in (SRC / "mngr").rglob("*.sh"))
+_SHELL = re.compile(
+    r"(?:^|[;{ ])(?:then|else|fi|done|esac|do)(?:[ ;]|$)"
+    r"|\$[{(A-Za-z_0-9@?!#$*]"
+    r"|^ *(?:exit|export|trap|set|cd|mkdir|printf|echo|rm|mv|exec|until|while|for|if|case) "
+    r"|\|\||&&|\[ -|[0-9]?>&[0-9]"
+)
+# Texts in Python that look like shell: shown to users, or run by a test helper. Nothing may be added.
+_ALLOWED: dict[str, int] = {
+    "mngr/actions/claim.py": 2,
+    "mngr/actions/gc/scan.py": 4,
+    "mngr/actions/gc/work_dirs.py": 1,
+    "mngr/actions/snapshots/checkpoint.py": 7,
+    "mngr/agents/claude/home.py": 1,
+    "mngr/agents/claude/observe.py": 1,
+    "mngr/agents/claude/pipe.py": 1,
+    "mngr/agents/claude/send.py": 3,
+    "mngr/agents/claude/session.py": 1,
+    "mngr/agents/codex/home.py": 2,
+    "mngr/agents/codex/send.py": 1,
+    "mngr/agents/codex/session.py": 1,
+    "mngr/agents/opencode/channel.py": 2,
+    "mngr/agents/opencode/copy.py": 1,
+    "mngr/agents/opencode/home.py": 1,
+    "mngr/agents/opencode/session.py": 1,
+    "mngr/agents/scripted/type.py": 1,
+    "mngr/hosts/bootstrap.py": 1,
+    "mngr/hosts/container.py": 1,
+    "mngr/hosts/files.py": 1,
+    "mngr/hosts/ssh/host.py": 1,
+    "mngr/hosts/ssh/provider.py": 1,
+    "mngr/store/runfile.py": 2,
+    "mngr/tmux/lock.py": 1,
+    "mngr/tmux/pane.py": 2,
+    "mngr/tmux/recording.py": 1,
+    "mngr/tmux/server.py": 6,
+    "mngr/tmux/session.py": 2,
+    "mngr/tmux/tree.py": 3,
+    "mngr/transfer/dirty.py": 2,
+    "mngr/transfer/files.py": 2,
+    "mngr/transfer/host_to_host.py": 1,
+    "mngr/transfer/piggyback.py": 1,
+    "mngr/transfer/push.py": 1,
+    "mngr/transfer/view.py": 4,
+    "mngr/transfer/work_dir.py": 1,
+    "mngr_e2e/session/isolation.py": 1,
+}
+
+
+def long_shell_strings(source: str) -> Iterator[int]:
+    """Lines of string expressions outside docstrings with at least 5 lines, of which most look like shell."""
+    tree = ast.parse(source)
+    expressions = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    inner: set[int] = set()
+    for node in ast.walk(tree):
+        if id(node) in inner or id(node) in expressions:
+            continue
+        text = _text(node)
+        if text is None:
+            continue
+        inner |= {id(child) for child in ast.walk(node)}
+        lines = [line for line in text.splitlines() if line.strip()]
+        if len(lines) >= 5 and 2 * sum(bool(_SHELL.search(line)) for line in lines) >= len(lines):
+            yield node.lineno
+
+
+def _text(node: ast.AST) -> str | None:
+    """The text of a string expression, joined ones included; a value inside it is a word."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.JoinedStr):
+        return "".join(_text(value) or "value" for value in node.values)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        left, right = _text(node.left), _text(node.right)
+        return None if left is None and right is None else (left or "value") + (right or "value")
+    return None
+
+
+@pytest.mark.accept("H3")
+def test_no_shell_program_is_a_string_in_python() -> None:
+    found: dict[str, int] = {}
+    for file in sorted(SRC.rglob("*.py")):
+        count = len(list(long_shell_strings(file.read_text())))
+        if count:
+            found[str(file.relative_to(SRC))] = count
+    assert found == _ALLOWED
+
+
+@pytest.mark.accept("H3")
+def test_a_shell_program_in_python_is_found() -> None:
+    lines = ['if [ -e "$1" ]; then', "  echo there", "else", "  exit 7", "fi"]
+    for quoted in (f"'''{chr(10).join(lines)}'''", " ".join(repr(f"{line}\n") for line in lines)):
+        assert list(long_shell_strings(f"x = 1\ny = {quoted}")) == [2]
+    assert list(long_shell_strings("a = " + " + ".join(repr(f"{line}\n") for line in lines))) == [1]
+    assert list(long_shell_strings(f"a = {chr(10).join(lines[:4])!r}")) == []
+    assert list(long_shell_strings("def f():\n    '''" + "\n".join(lines) + "'''")) == []
+
+
+def test_programs_parse_in_every_shell_as_they_are_sent() -> None:
+    assert PROGRAMS
+    for shell in (["dash"], ["busybox", "sh"], ["bash", "--posix"]):
+        assert shutil.which(shell[0]), f"{shell[0]} is missing: make setup"
+        for file in PROGRAMS:
+            text = load(file.stem, str(file.parent))
+            done = process.run([*shell, "-n"], stdin=text.encode())
+            assert (done.code, done.stderr) == (0, b""), f"{shell} {file}"
+
+
+@pytest.mark.accept("H3")
+def test_shell_files_are_clean() -> None:
+    done = process.run([str(ROOT / "tools/lint-shell")], timeout_s=120)
+    assert done.code == 0, done.text + done.complaint
+
+
+def test_exit_codes_are_named_in_one_table() -> None:
+    texts = "".join(file.read_text() for file in SRC.rglob("*.sh"))
+    python = "".join(file.read_text() for file in SRC.rglob("*.py") if file.name != "codes.py")
+    numbers = [code.value for code in Exit.__members__.values()]
+    assert len(numbers) == len(set(numbers))
+    assert {name for name in Exit.__members__ if f"$EXIT_{name}" not in texts + python} == set(), "never left"
+    assert {name for name in Exit.__members__ if f"Exit.{name}" not in python} == set(), "never understood"
+    bare = re.findall(r"\bexit (?:[2-9]|1[0-9])[0-9]*\b.*", texts)
+    assert bare == [], "a code that the table does not have"
+
+
+def test_each_exit_code_says_what_it_means() -> None:
+    tree = ast.parse((SRC / "mngr/sh/codes.py").read_text())
+    (table,) = (node for node in tree.body if isinstance(node, ast.ClassDef))
+    pairs = list(zip(table.body[1::2], table.body[2::2], strict=True))
+    assert len(pairs) == len(Exit)
+    for assigned, meaning in pairs:
+        assert isinstance(assigned, ast.Assign)
+        assert isinstance(meaning, ast.Expr)
+
+
+def test_a_program_is_sent_with_its_libraries_and_without_comments() -> None:
+    text = load("probe")
+    assert text.count("mngr_look() {") == 1
+    assert text.index("mngr_look() {") < text.index('mngr_look "$1"')
+    assert not [line for line in text.splitlines() if not line or line[0] in "# "]
+
+
+def test_values_reach_a_program_as_they_are(tmp_path: Path) -> None:
+    (tmp_path / "show.sh").write_text('# prints\n# uses: look\n  printf %s "$THE_VALUE"\nexit $EXIT_IDLE\n')
+    value = "a'b\"c$(exit 3)`d`\\\n;\udcff"
+    for shell in (["dash"], ["busybox", "sh"], ["bash", "--posix"]):
+        done = process.run(shell, stdin=encode(program("show", str(tmp_path), the_value=value)))
+        assert (done.code, done.stdout) == (Exit.IDLE, encode(value))
+    assert assignments(a=1) == "A='1'\n"
+
+
+def test_every_shell_file_is_in_the_wheel() -> None:
+    """Hatchling ships each file of a package that git does not ignore."""
+    assert FOLDER == str(SRC / "mngr/sh")
+    ignored = process.run(["git", "check-ignore", *map(str, PROGRAMS)], cwd=str(ROOT))
+    assert ignored.stdout == b""
