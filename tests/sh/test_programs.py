@@ -10,7 +10,7 @@ import pytest
 
 from mngr import process
 from mngr.sh.codes import Exit
-from mngr.sh.program import FOLDER, assignments, encode, load, program
+from mngr.sh.program import assignments, encode, load, program
 
 ROOT = Path(__file__).parents[2]
 SRC = ROOT / "src"
@@ -72,7 +72,7 @@ def long_shell_strings(source: str) -> Iterator[int]:
         if id(node) in inner or id(node) in expressions:
             continue
         text = _text(node)
-        if text is None:
+        if text is None or not isinstance(node, ast.expr):
             continue
         inner |= {id(child) for child in ast.walk(node)}
         lines = [line for line in text.splitlines() if line.strip()]
@@ -167,6 +167,5 @@ def test_values_reach_a_program_as_they_are(tmp_path: Path) -> None:
 
 def test_every_shell_file_is_in_the_wheel() -> None:
     """Hatchling ships each file of a package that git does not ignore."""
-    assert FOLDER == str(SRC / "mngr/sh")
     ignored = process.run(["git", "check-ignore", *map(str, PROGRAMS)], cwd=str(ROOT))
     assert ignored.stdout == b""
