@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 from tests.cli.command import Mngr
+from tests.support.growing_cast import shown_so_far
 from tests.support.needs import needs
 from tests.support.world import World
 
-from mngr_e2e.recorder.cast import Cast, read_cast, text
+from mngr_e2e.recorder.cast import Cast, read_cast
 from mngr_e2e.recorder.stop import stop_recorders
 
 CONFIG = "[commands.create]\nconnect_command = '''{}'''\n"
@@ -56,7 +57,7 @@ class Studio(Mngr):
         return read_cast(self.casts / name)
 
     def shown(self, name: str) -> str:
-        return text(self.cast(name))
+        return shown_so_far(self.casts / name)
 
     def recorders(self) -> list[int]:
         """Processes that have this test's casts in their command line."""

@@ -5,6 +5,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.support.growing_cast import shown_so_far
 
 from mngr_e2e.recorder.builtin import record
 from mngr_e2e.recorder.cast import read_cast, text
@@ -42,7 +43,7 @@ def test_stopping_lets_the_command_say_its_last_words(tmp_path: Path) -> None:
         path,
         (80, 24),
         ENV,
-        lambda: os.path.exists(path) and "here" in text(read_cast(path)),
+        lambda: "here" in shown_so_far(path),
     )
     assert code == 0
     assert text(read_cast(path)) == "here\r\nbye\r\n"

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 from tests.e2e_kit.recorder.conftest import Studio
+from tests.support.growing_cast import shown_so_far
 
 from mngr.process import wait_until
 from mngr_e2e import E2eSession
-from mngr_e2e.recorder.cast import Cast, read_cast, text
+from mngr_e2e.recorder.cast import Cast, read_cast
 from mngr_e2e.recorder.recordings import Recorded, read_recordings
 from mngr_e2e.recorder.stop import stop_recorders
 from mngr_e2e.recorder.writer import note_start
@@ -46,7 +47,7 @@ def test_the_start_of_a_terminals_recording_is_known_to_the_millisecond(tmp_path
     try:
         session.terminal(CLOCK, 50, 7, name="clock")
         cast = session.artifacts / "casts/1-clock.cast"
-        assert wait_until(lambda: cast.exists() and text(read_cast(cast)).count("now=") > 2, PATIENCE_S)
+        assert wait_until(lambda: shown_so_far(cast).count("now=") > 2, PATIENCE_S)
         (found,) = read_recordings(session.artifacts)
     finally:
         session.finish("passed")

@@ -4,10 +4,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.support.growing_cast import shown_so_far
 
 from mngr.process import wait_until
 from mngr_e2e import E2eSession
-from mngr_e2e.recorder.cast import read_cast, text
+from mngr_e2e.recorder.cast import read_cast
 from mngr_e2e.session.artifacts import claim_attempt
 from mngr_e2e.session.world.reaper import find_marked
 
@@ -27,8 +28,8 @@ def test_a_test_yields_a_transcript_and_whole_casts_of_its_agents(session: E2eSe
         done = session.run(LINE.format(name, name))
         assert (done.exit_code, done.stderr) == (0, "")
     casts = session.artifacts / "casts"
-    assert wait_until(lambda: "this-is-two" in text(read_cast(casts / "2-two.cast")), 90)
-    assert wait_until(lambda: "this-is-one" in text(read_cast(casts / "1-one.cast")), 90)
+    assert wait_until(lambda: "this-is-two" in shown_so_far(casts / "2-two.cast"), 90)
+    assert wait_until(lambda: "this-is-one" in shown_so_far(casts / "1-one.cast"), 90)
     session.finish("passed")
     assert sorted(path.name for path in casts.glob("*.cast")) == ["1-one.cast", "2-two.cast"]
     for path in casts.glob("*.cast"):
