@@ -138,7 +138,7 @@ def test_a_bug_in_a_step_leaves_its_traceback_in_the_log_and_its_place_in_the_ro
             told += [each for each in executor.results(PATIENCE_S) if isinstance(each, Entry)]
     finally:
         executor.close()
-    assert re.fullmatch(r"KeyError: .*test_hands\.py:\d+\)", told[0].message)
+    assert re.fullmatch(r"KeyError: .*test_thread_executor\.py:\d+\)", told[0].message)
     log = tmp_path / "run.log"
     assert "pull t (attempt 2)\nTraceback" in log.read_text()
     assert "in stumble" in log.read_text()
