@@ -19,6 +19,7 @@ from mngr_tmr.engine.simulated import SimExecutor, SimWorld
 from mngr_tmr.engine.state import RunState
 from mngr_tmr.engine.task_state import Phase
 from mngr_tmr.model.entry import Entry
+from mngr_tmr.model.facts import RunResumed
 from mngr_tmr.run.polling import AgentPoller, launched_as
 
 __all__ = ["pipeline"]
@@ -65,7 +66,7 @@ def test_a_host_that_claims_the_id_of_another_hosts_agent_is_not_believed(pipeli
         Path(claimed.result).write_text("{}")
     state = RunState(spec)
     for task, agent in zip(spec.tasks, agents, strict=True):
-        state.apply(Entry(1.0, "launch", "done", task.slug, 1, data=launched_as(agent)))
+        state.apply(Entry(1.0, "launch", "done", task.slug, 1, fact=launched_as(agent)))
     poll = AgentPoller(state.addresses, manager, screen_every_s=600.0)(2.0)
     assert [poll.agents[task.agent].has_result for task in state.tasks.values()] == [False, False]
     for agent, address in zip(agents, state.addresses.values(), strict=True):
@@ -108,8 +109,9 @@ def test_an_outcome_that_is_no_json_is_written_down_all_the_same(
     path = str(tmp_path_factory.mktemp("run") / "journal.jsonl")
     journal, spec = Journal(path), make_spec(1)
     loop = Loop(RunState(spec), journal.append, SimExecutor(SimWorld("r1", 1)))
-    loop.record((Entry(1.0, "launch", "done", spec.tasks[0].slug, 1, "r\udce9sum\udce9", data),))
+    loop.record((Entry(1.0, "launch", "done", spec.tasks[0].slug, 1, "r\udce9sum\udce9", RunResumed(data)),))
     journal.close()
     (entry,) = read_journal(path)
     assert "sum" in entry.message
-    assert list(entry.data) == list(data)
+    assert isinstance(entry.fact, RunResumed)
+    assert list(entry.fact.options) == list(data)

@@ -17,6 +17,7 @@ from mngr.model.agent import AgentSpec
 from mngr.process import wait_until
 from mngr_tmr.engine.journal import read_journal
 from mngr_tmr.model.entry import Entry
+from mngr_tmr.model.facts import AgentLaunched
 from mngr_tmr.run.folder import RunFolder
 from mngr_tmr.run.polling import TASK
 
@@ -48,7 +49,11 @@ def test_a_killed_run_in_containers_is_resumed_without_loss_or_litter(yard: Yard
     assert resumed.code == 8, resumed
     sections = yard.loop.sections()
     assert {name: sections[name] for name in _TASKS} == _TASKS
-    created = Counter(entry.task for entry in _launches(journal) if not entry.data.get("adopted"))
+    created = Counter(
+        entry.task
+        for entry in _launches(journal)
+        if not (isinstance(entry.fact, AgentLaunched) and entry.fact.adopted)
+    )
     assert max(created.values()) == 1
     launched = {entry.task for entry in _launches(journal)}
     assert _most_at_once(seen) == dict.fromkeys(launched, 1), "one container for a task at any time"

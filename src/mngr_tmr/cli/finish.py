@@ -2,9 +2,7 @@
 
 import io
 import sys
-from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any
 
 import click
 import msgspec
@@ -12,6 +10,7 @@ import msgspec
 import mngr
 from mngr_lib.command_options import is_quiet
 from mngr_tmr.engine.state import RunState
+from mngr_tmr.model.facts import RunResumed
 from mngr_tmr.report.report import Reported, write_report
 from mngr_tmr.report.reporter import Reporter
 from mngr_tmr.run.folder import RunFolder, read_json
@@ -42,7 +41,7 @@ def run_to_end(
     manager: mngr.Manager,
     progress: Progress,
     secrets: Secrets,
-    resume: Mapping[str, Any] | None = None,
+    resume: RunResumed | None = None,
 ) -> int:
     """Runs the tasks, integrates what was verified, writes the page; a run that was interrupted or stopped gets its
     page only."""

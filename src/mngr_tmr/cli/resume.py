@@ -16,6 +16,7 @@ from mngr_tmr.cli.settings import (
     settings,
     with_run_options,
 )
+from mngr_tmr.model.facts import RunResumed
 from mngr_tmr.model.run import RunOptions
 from mngr_tmr.run.records import Records
 from mngr_tmr.run.redact import no_values_in_errors
@@ -49,9 +50,9 @@ def command(context: click.Context, /, run: str, retry: bool, form: str, **flags
     progress = progress_of(form, folder.redactor)
     for line in differences(before, after):
         progress.say(line)
-    again = [record.task.slug for record in records.tasks() if retry and record.end == "failed"]
+    again = tuple(record.task.slug for record in records.tasks() if retry and record.end == "failed")
     with no_values_in_errors(folder.redactor):
-        resume = {"knobs": _changed(before, after), "again": again}
+        resume = RunResumed(_changed(before, after), again)
         return run_to_end(folder, place.manager, progress, secrets, resume)
 
 

@@ -2,11 +2,11 @@
 
 import random
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mngr_tmr.model.entry import Entry, Later
+from mngr_tmr.model.entry import Entry
+from mngr_tmr.model.facts import Refusal
 
 _FIRST_S, _MOST_S = 2.0, 60.0
 # With so many at once allowed again, the refusals are over.
@@ -31,16 +31,16 @@ class CapacityState(Struct, frozen=True):
 
     def refused(self, entry: Entry, asked_at: float) -> "CapacityState":
         """After a refusal of what was begun at `asked_at`; what was begun before the last one is of the same round."""
-        later = msgspec.convert(entry.data, Later)
+        refusal = entry.fact if isinstance(entry.fact, Refusal) else Refusal()
         if self.rounds and asked_at < self.at:
-            asked_until = max(self.asked_until, entry.at + later.retry_after_s)
+            asked_until = max(self.asked_until, entry.at + refusal.retry_after_s)
             return replace(self, until=max(self.until, asked_until), asked_until=asked_until)
-        wait_s = min(_FIRST_S * 2.0**self.rounds, _MOST_S) * random.Random(later.seed).uniform(0.75, 1.25)
+        wait_s = min(_FIRST_S * 2.0**self.rounds, _MOST_S) * random.Random(refusal.seed).uniform(0.75, 1.25)
         return CapacityState(
             self.rounds + 1,
             entry.at,
-            entry.at + max(wait_s, later.retry_after_s),
-            entry.at + later.retry_after_s,
+            entry.at + max(wait_s, refusal.retry_after_s),
+            entry.at + refusal.retry_after_s,
             1,
             entry.message,
             (entry.step, entry.task),

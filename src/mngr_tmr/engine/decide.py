@@ -7,13 +7,22 @@ import sys
 from collections.abc import Iterator
 from itertools import islice
 
-import msgspec
-
 from mngr_tmr.engine.hosts import MOST_TRIES
 from mngr_tmr.engine.observation import Observation
-from mngr_tmr.engine.state import LAUNCHING_STOPPED, RunState, deadline_s
+from mngr_tmr.engine.state import RunState, deadline_s, shared_with
 from mngr_tmr.engine.task_state import Phase, TaskState
-from mngr_tmr.model.entry import Entry, Step, StopAsked
+from mngr_tmr.model.entry import Entry
+from mngr_tmr.model.facts import (
+    AgentAsks,
+    AgentSilent,
+    FailureCause,
+    LaunchingStopped,
+    PullRequest,
+    StepOverdue,
+    StopRequest,
+    VerifyRequest,
+    WorkFailed,
+)
 
 # On a machine so busy that polls are far apart, an agent may work in between and show nothing new in two of them.
 _UNCHANGED_POLLS = 3
@@ -41,10 +50,10 @@ def decide(run: RunState, now: float) -> list[Entry]:
 def _overdue(run: RunState, now: float) -> Iterator[Entry]:
     """Steps that never answered: each becomes a failure of its own, and nothing else waits for it."""
     for (step, slug), intention in run.in_flight.items():
-        limit_s = deadline_s(run.options, step) * (1 + len(intention.data.get("also", ())))
+        limit_s = deadline_s(run.options, step) * (1 + len(shared_with(intention)))
         if run.counted_s(intention.at, now) >= limit_s:
             message = f"no answer within {limit_s:g} s"
-            yield Entry(now, step, "failed", slug, intention.attempt, message, {"overdue": True})
+            yield Entry(now, step, "failed", slug, intention.attempt, message, StepOverdue())
 
 
 def _stop_launching(run: RunState, now: float) -> Iterator[Entry]:
@@ -52,7 +61,7 @@ def _stop_launching(run: RunState, now: float) -> Iterator[Entry]:
     if run.may_launch and run.queue and (error := run.repeated_error):
         count, message = error.count, error.message
         reason = f"{count} agents ended with the same error of the model: {message}"
-        yield Entry(now, "run", "noted", message=LAUNCHING_STOPPED, data={"reason": reason})
+        yield Entry(now, "run", "noted", message="launching stopped", fact=LaunchingStopped(reason))
 
 
 def _without_hosts(run: RunState, now: float) -> Iterator[Entry]:
@@ -63,7 +72,7 @@ def _without_hosts(run: RunState, now: float) -> Iterator[Entry]:
         return
     reason = f"{len(held)} hosts could not be ended, and more than {run.options.max_hosts} are not allowed"
     if run.may_launch and run.queue:
-        yield Entry(now, "run", "noted", message=LAUNCHING_STOPPED, data={"reason": reason})
+        yield Entry(now, "run", "noted", message="launching stopped", fact=LaunchingStopped(reason))
     for slug in run.to_verify:
         yield Entry(now, "verify", "failed", slug, run.tasks[slug].attempt, reason)
 
@@ -88,11 +97,10 @@ def _stops(run: RunState, now: float) -> Iterator[Entry]:
 
 def _stop(run: RunState, slug: str, attempt: int, now: float) -> Entry:
     """Stops an agent. A host that was made for it ends with it, unless its work is there alone: then it is stopped."""
-    data = {}
+    fact = None
     if run.options.max_hosts:
-        asked = StopAsked("end" if (slug, attempt) in run.hosts.pulled else "stop")
-        data = msgspec.to_builtins(asked)
-    return Entry(now, "stop", "intended", slug, attempt, data=data)
+        fact = StopRequest("end" if (slug, attempt) in run.hosts.pulled else "stop")
+    return Entry(now, "stop", "intended", slug, attempt, fact=fact)
 
 
 def _launches(run: RunState, now: float) -> Iterator[Entry]:
@@ -115,26 +123,28 @@ def _live_steps(run: RunState, now: float) -> Iterator[Entry]:
 
 def _working(run: RunState, state: TaskState, now: float) -> Entry | None:
     if run.is_aborting:
-        return _entry(state, "watch", now, "interrupted", interrupted=True)
+        return _failed(state, now, "interrupted", "interrupted")
     observation = run.observations.get(state.agent)
     if observation is not None and observation.result_since is not None:
         # Whatever the time: a result that is there is taken.
         finished = _finished(run, observation, observation.result_since, now)
         return Entry(now, "watch", "done", state.slug, state.attempt, finished) if finished else None
     if run.counted_s(state.launched_at, now) >= run.options.timeout_s:
-        return _entry(state, "watch", now, f"timed out after {run.options.timeout_s:g} s")
+        return _failed(state, now, "timeout", f"timed out after {run.options.timeout_s:g} s")
     if observation is None:
         return None
     if observation.status.error_kind and observation.status.activity in ("waiting", "ended"):
-        return _entry(state, "watch", now, observation.status.error, error=observation.status.error_kind)
+        return _failed(state, now, "model_error", observation.status.error, observation.status.error_kind)
     if _asks_anew(observation, state):
         status = observation.status
-        return Entry(now, "watch", "noted", state.slug, state.attempt, status.question, {"asks": status.asks})
-    if wrong := _gone_wrong(run, observation, state, now):
-        return _entry(state, "watch", now, wrong)
+        return Entry(
+            now, "watch", "noted", state.slug, state.attempt, status.question, AgentAsks(status.asks)
+        )
+    if failure := _gone_wrong(run, observation, state, now):
+        return failure
     if _is_silent(run, observation, now) != bool(state.silent_since):
-        data = {"silent_since": 0.0 if state.silent_since else observation.changed_at}
-        return Entry(now, "watch", "noted", state.slug, state.attempt, data=data)
+        fact = AgentSilent(0.0 if state.silent_since else observation.changed_at)
+        return Entry(now, "watch", "noted", state.slug, state.attempt, fact=fact)
     if _wants_nudge(run, observation, state, now):
         return Entry(now, "nudge", "intended", state.slug, state.attempt)
     return None
@@ -165,24 +175,24 @@ def _finished(run: RunState, observation: Observation, result_since: float, now:
     return "result, still busy" if run.counted_s(result_since, now) >= run.options.grace_s else ""
 
 
-def _gone_wrong(run: RunState, observation: Observation, state: TaskState, now: float) -> str:
-    """Why no result is to be expected any more."""
+def _gone_wrong(run: RunState, observation: Observation, state: TaskState, now: float) -> Entry | None:
+    """The failure of an agent from which no result is to be expected any more."""
     status, grace_s, silence_s = observation.status, run.options.grace_s, run.options.silence_s
     if observation.missing_since is not None:
-        return "the agent disappeared" if run.counted_s(observation.missing_since, now) >= grace_s else ""
+        is_gone = run.counted_s(observation.missing_since, now) >= grace_s
+        return _failed(state, now, "disappeared", "the agent disappeared") if is_gone else None
     if status.activity == "ended" and run.counted_s(observation.activity_since, now) >= grace_s:
-        return f"the agent ended without a result: {status.how}"
+        return _failed(state, now, "ended", f"the agent ended without a result: {status.how}")
     if status.activity == "unknown" and state.nudge_failed:
-        return f"the agent is lost: {status.how}"
+        return _failed(state, now, "unreadable", f"the agent's state cannot be read: {status.how}")
     if status.activity in _QUIET and state.nudged_at is not None:
-        quiet_since = max(observation.activity_since, state.nudged_at)
-        return (
-            f"idle without a result, also after a nudge: {status.how}" if _idle(run, quiet_since, now) else ""
-        )
+        is_idle = _idle(run, max(observation.activity_since, state.nudged_at), now)
+        message = f"idle without a result, also after a nudge: {status.how}"
+        return _failed(state, now, "idle", message) if is_idle else None
     is_still = observation.unchanged_polls >= _UNCHANGED_POLLS
     if status.activity == "working" and is_still and run.counted_s(observation.changed_at, now) >= silence_s:
-        return f"no sign of life for {silence_s:g} s"
-    return ""
+        return _failed(state, now, "silent", f"no sign of life for {silence_s:g} s")
+    return None
 
 
 def _wants_nudge(run: RunState, observation: Observation, state: TaskState, now: float) -> bool:
@@ -202,8 +212,8 @@ def _ending(run: RunState, state: TaskState, now: float) -> Entry | None:
     """After a failure the pull is a rescue: uncommitted work comes along."""
     if run.refused_until(now):
         return None
-    data = {"salvage": True} if state.has_failed else {}
-    return Entry(now, "pull", "intended", state.slug, state.attempt, data=data)
+    fact = PullRequest(salvage=True) if state.has_failed else None
+    return Entry(now, "pull", "intended", state.slug, state.attempt, fact=fact)
 
 
 def _stopping(run: RunState, state: TaskState, now: float) -> Entry | None:
@@ -223,8 +233,8 @@ def _verify_steps(run: RunState, now: float) -> Iterator[Entry]:
         return
     share = max(_TOGETHER, min(-(-len(waiting) // free), _MOST_TOGETHER))
     for first, *others in islice(_with_equal_trees(waiting, share), free):
-        data = {"also": {state.slug: state.attempt for state in others}} if others else {}
-        yield Entry(now, "verify", "intended", first.slug, first.attempt, data=data)
+        fact = VerifyRequest({state.slug: state.attempt for state in others}) if others else None
+        yield Entry(now, "verify", "intended", first.slug, first.attempt, fact=fact)
 
 
 def _verifiers(run: RunState) -> int:
@@ -250,8 +260,8 @@ def _with_equal_trees(waiting: list[TaskState], most: int) -> list[list[TaskStat
     return groups
 
 
-def _entry(state: TaskState, step: Step, now: float, message: str, **data: object) -> Entry:
-    return Entry(now, step, "failed", state.slug, state.attempt, message, data)
+def _failed(state: TaskState, now: float, cause: FailureCause, message: str, error: str = "") -> Entry:
+    return Entry(now, "watch", "failed", state.slug, state.attempt, message, WorkFailed(cause, error))
 
 
 _NEXT = {

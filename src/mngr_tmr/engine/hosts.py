@@ -4,8 +4,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mngr_tmr.model.entry import Entry, Step
+from mngr_tmr.model.facts import AgentStopped, RunResumed, StepOverdue
 
-# How often ending a host is tried before nobody waits for it any more, and after how long again.
+# How often ending a host is tried before the run no longer waits for it, and after how long again.
 MOST_TRIES = 7
 MAKES_HOST: frozenset[Step] = frozenset(("launch", "verify", "base"))
 _AGAIN_S, _AGAIN_MOST_S = 5.0, 300.0
@@ -50,8 +51,8 @@ class HostsState:
             self._stopped(entry)
         elif entry.step == "pull" and entry.kind == "done":
             self.pulled.add((entry.task, entry.attempt))
-        elif entry.step == "run" and entry.message == "resumed":
-            self.late = []  # whoever was making them has died, and what it left has been removed
+        elif isinstance(entry.fact, RunResumed):
+            self.late = []  # the process that was making them has died, and what it left has been removed
 
     def _made(self, entry: Entry) -> None:
         key = (entry.step, entry.task, entry.attempt)
@@ -59,9 +60,9 @@ class HostsState:
             self.held[key] = Held(*key)
         elif entry.kind == "noted":
             return
-        elif entry.data.get("overdue"):
-            if one := self.held.pop(key, None):
-                self.late.append(replace(one, given_up_at=entry.at))
+        elif isinstance(entry.fact, StepOverdue):
+            if host := self.held.pop(key, None):
+                self.late.append(replace(host, given_up_at=entry.at))
         elif entry.step == "launch" and entry.kind == "done":
             self._forget_late(key)
             self.held.setdefault(key, Held(*key))
@@ -76,7 +77,8 @@ class HostsState:
 
     def _stopped(self, entry: Entry) -> None:
         key: tuple[Step, str, int] = ("launch", entry.task, entry.attempt)
-        if entry.kind == "done" and entry.data.get("host") != "live":
+        is_live = isinstance(entry.fact, AgentStopped) and entry.fact.host == "live"
+        if entry.kind == "done" and not is_live:
             self.held.pop(key, None)
         elif entry.kind in ("done", "failed") and key in self.held:
             one = self.held[key]

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from mngr_tmr.model.entry import Entry
+from mngr_tmr.model.old_entries import read_entry
 
 
 class JournalError(OSError):
@@ -52,11 +53,15 @@ class Journal:
 
 
 def storable(entry: Entry) -> Entry:
-    """The entry as it can be written and read again. Words of a host may hold what is no Unicode, or no JSON."""
+    """The entry as it can be written and read again. Text from a host may be no Unicode, or no JSON."""
     try:
         msgspec.json.encode(entry)
     except Exception:
-        return msgspec.structs.replace(entry, message=_plain(entry.message), data=_plain(entry.data))
+        fact = entry.fact
+        if fact is not None:
+            fields = msgspec.structs.asdict(fact)
+            fact = msgspec.structs.replace(fact, **{name: _plain(value) for name, value in fields.items()})
+        return msgspec.structs.replace(entry, message=_plain(entry.message), fact=fact)
     return entry
 
 
@@ -65,7 +70,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {_plain(str(key)): _plain(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
+        return tuple(map(_plain, value))
     try:
         msgspec.json.encode(value)
     except Exception:
@@ -80,7 +85,7 @@ def read_journal(path: str) -> tuple[Entry, ...]:
     entries = []
     for number, line in enumerate(lines, 1):
         try:
-            entries.append(msgspec.json.decode(line, type=Entry))
+            entries.append(read_entry(line))
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             if number < len(lines):
                 raise JournalError(f"{path}, line {number}: {error}") from None
@@ -95,7 +100,7 @@ def _whole(path: str) -> int:
     start = data.rfind(b"\n", 0, max(end - 1, 0)) + 1
     try:
         if start < end:
-            msgspec.json.decode(data[start:end], type=Entry)
+            read_entry(data[start:end])
     except (msgspec.MsgspecError, UnicodeDecodeError):
         return start
     return end

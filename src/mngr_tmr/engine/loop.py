@@ -8,10 +8,11 @@ from mngr_tmr.engine.journal import JournalError, storable
 from mngr_tmr.engine.observation import Poll
 from mngr_tmr.engine.state import RunState
 from mngr_tmr.model.entry import Entry
+from mngr_tmr.model.facts import RunPaused
 
 _TICK_S = 1.0
 _NO_SPACE_S = 600.0
-# Two decisions are about a tick apart. More means that we stood still: the machine slept, or we were stopped.
+# Two decisions are about a tick apart. More means that the machine slept or the process was stopped.
 _PAUSE_S = 4 * _TICK_S
 
 Append = Callable[..., None]
@@ -31,7 +32,7 @@ class Loop:
         self._problem = ""
 
     def resume(self, entry: Entry) -> None:
-        """Takes up what was under way when the journal broke off; a nudge is not sent twice."""
+        """Begins again what was under way when the journal ended; a nudge is not sent twice."""
         self.record((entry,))
         for intention in list(self.run.in_flight.values()):
             if intention.step == "nudge":
@@ -43,7 +44,7 @@ class Loop:
                 self._executor.begin(intention)
 
     def go(self) -> RunState:
-        """Until everything has ended, or all that was left running when launching was forbidden."""
+        """Runs until every task has ended, or every running one if launching was stopped; returns the state."""
         while not self.run.is_over:
             self.run_due()
             if not self.run.is_over:
@@ -52,7 +53,7 @@ class Loop:
         return self.run
 
     def run_due(self) -> None:
-        """Decides and acts until nothing more is due."""
+        """Decides, records and begins steps until no more are due."""
         while entries := tuple(decide(self.run, self._now())):
             self.record(entries)
             for entry in entries:
@@ -60,14 +61,15 @@ class Loop:
                     self._executor.begin(entry)
 
     def _now(self) -> float:
-        """The time to decide by. Time that passed without us is written down as a pause and counts for no agent."""
+        """The current time. A gap since the last decision is recorded as a pause and counts for no agent."""
         now, before = self._executor.now(), self._decided_at
         self._decided_at = now
         if before is not None and now - before >= _PAUSE_S:
-            self.record((Entry(now, "run", "noted", message="paused", data={"since": before}),))
+            self.record((Entry(now, "run", "noted", message="paused", fact=RunPaused(before)),))
         return now
 
     def handle(self, results: Iterable[Entry | Poll]) -> None:
+        """Records outcomes and applies polls to the state."""
         entries = []
         for item in results:
             if isinstance(item, Poll):
@@ -78,12 +80,12 @@ class Loop:
             self.record(tuple(entries))
 
     def note(self, *messages: str) -> None:
-        """Writes down what concerns the whole run and changes nothing in it."""
+        """Records notes about the whole run; they change nothing in its state."""
         if messages:
             self.record(tuple(Entry(self._executor.now(), "run", "noted", message=text) for text in messages))
 
     def record(self, entries: tuple[Entry, ...]) -> None:
-        """Onto the disk first, then into the state. A full disk is waited for: nothing is done unwritten."""
+        """Writes entries to the journal, then applies them. Waits while the disk is full: nothing is done unwritten."""
         entries = tuple(map(storable, entries))
         deadline = self._executor.now() + _NO_SPACE_S
         while not self._is_written(entries, is_last_try=self._executor.now() >= deadline):
@@ -93,7 +95,7 @@ class Loop:
         self._show(entries)
 
     def _show(self, entries: tuple[Entry, ...]) -> None:
-        """Tells the observer. One that fails is told of in the journal, once; a reader that went away ends the run."""
+        """Calls the observer. Its failure is noted in the journal once; a broken pipe ends the run."""
         try:
             self._observe(self.run, entries)
         except BrokenPipeError:

@@ -6,14 +6,15 @@ the journal. Used by the tests and by `bench/`; a failing seed replays.
 
 import heapq
 import random
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Sequence
 
-import msgspec
 from msgspec import Struct
 
 from mngr_tmr.engine.clock import RunClock
 from mngr_tmr.engine.observation import Activity, AgentStatus, Poll
-from mngr_tmr.model.entry import Entry, Later
+from mngr_tmr.engine.state import shared_with
+from mngr_tmr.model.entry import Entry
+from mngr_tmr.model.facts import AgentStopped, AnyFact, Refusal, StopRequest, VerdictsFound, WorkPulled
 from mngr_tmr.model.task import agent_of
 
 Fault = str
@@ -194,7 +195,7 @@ class SimExecutor:
 
     def begin(self, intention: Entry) -> None:
         step, fault = intention.step, self._world.fault(intention.task, intention.attempt)
-        shared = intention.data.get("also", {})
+        shared = shared_with(intention)
         host = self._host_of(intention)
         if host and self._world.is_full and host not in self._world.hosts:
             self._at(self._world.now + 0.1, lambda: self._later(intention))
@@ -266,25 +267,26 @@ class SimExecutor:
             self._world.close_host(host)
         if fault == f"{intention.step}_fails" and not self._ends_at_last(intention):
             return Entry(self.now(), intention.step, "failed", task, attempt, "simulated fault")
-        data: Mapping[str, object] | None
         if intention.step == "verify":
-            data = self._verify({task: attempt, **intention.data.get("also", {})})
+            fact: AnyFact | None = self._verify({task: attempt, **shared_with(intention)})
         elif intention.step == "stop":
-            data = self._stop(task, attempt, intention.data.get("host", ""))
+            fact = self._stop(
+                task, attempt, intention.fact.host if isinstance(intention.fact, StopRequest) else ""
+            )
         else:
-            data = getattr(self, f"_{intention.step}")(task, attempt)
-        return Entry(self.now(), intention.step, "done", task, attempt, data=dict(data or {}))
+            fact = getattr(self, f"_{intention.step}")(task, attempt)
+        return Entry(self.now(), intention.step, "done", task, attempt, fact=fact)
 
     def _later(self, intention: Entry) -> Entry:
         self._world.refusals += 1
-        data = msgspec.to_builtins(Later(seed=self._chance.getrandbits(32)))
+        fact = Refusal(seed=self._chance.getrandbits(32))
         step, task, attempt = intention.step, intention.task, intention.attempt
-        return Entry(self.now(), step, "later", task, attempt, "no more for now", data)
+        return Entry(self.now(), step, "later", task, attempt, "no more for now", fact)
 
     def _ends_at_last(self, intention: Entry) -> bool:
         """Whether a host that could not be ended twice can be ended now."""
         agent = agent_of(self._world.run, intention.task, intention.attempt)
-        if intention.step != "stop" or "host" not in intention.data:
+        if intention.step != "stop" or not isinstance(intention.fact, StopRequest):
             return False
         self._world.stop_tries[agent] = self._world.stop_tries.get(agent, 0) + 1
         return self._world.stop_tries[agent] > 2
@@ -300,16 +302,16 @@ class SimExecutor:
         agent.nudged_at = self._world.now
         self._world.nudges[agent.name] = self._world.nudges.get(agent.name, 0) + 1
 
-    def _pull(self, task: str, attempt: int) -> dict[str, bool | str]:
+    def _pull(self, task: str, attempt: int) -> WorkPulled:
         agent = self._world.agents[agent_of(self._world.run, task, attempt)]
         status = agent.status(self._world.now)
         has_result = status is not None and status.has_result
         self._world.brought.add((task, attempt))
         if has_result:
             self._world.pulled[task, attempt] = self._world.pulled.get((task, attempt), 0) + 1
-        return {"verify": has_result, "tree": self._world.tree(task, attempt)}
+        return WorkPulled(tree=self._world.tree(task, attempt), verify=has_result)
 
-    def _stop(self, task: str, attempt: int, host: str) -> dict[str, str]:
+    def _stop(self, task: str, attempt: int, host: str) -> AgentStopped:
         agent = self._world.agents[agent_of(self._world.run, task, attempt)]
         if not agent.is_stopped:
             self._world.busy_s += self._world.now - agent.started
@@ -319,9 +321,9 @@ class SimExecutor:
         elif host:
             self._world.stopped_hosts.add(agent.name)
         self._world.close_host(agent.name)
-        return {"host": host} if host else {}
+        return AgentStopped(host=host)
 
-    def _verify(self, tasks: dict[str, int]) -> dict[str, dict[str, str]]:
+    def _verify(self, tasks: dict[str, int]) -> VerdictsFound:
         """All tasks of one copy; now and then one beside the first has no verdict there, and is tried alone later."""
         self._world.copies += 1
         assert len({self._world.tree(*task) for task in tasks.items()}) == 1, "one copy, one tree"
@@ -331,4 +333,4 @@ class SimExecutor:
         }
         for key in told.items():
             self._world.verified[key] = self._world.verified.get(key, 0) + 1
-        return {"verdicts": dict.fromkeys(told, "passed")}
+        return VerdictsFound(verdicts=dict.fromkeys(told, "passed"))

@@ -11,10 +11,21 @@ from mngr_tmr.engine.integration import IntegrationState
 from mngr_tmr.engine.observation import Observation, Poll, follow
 from mngr_tmr.engine.task_state import HOLDS_SLOT, Phase, TaskState, task_after
 from mngr_tmr.model.entry import Entry, Step
+from mngr_tmr.model.facts import (
+    AgentLaunched,
+    IntegrationRepeated,
+    LaunchingStopped,
+    RunInterrupted,
+    RunPaused,
+    RunResumed,
+    VerdictsFound,
+    VerifyAgain,
+    VerifyRequest,
+    WorkFailed,
+)
 from mngr_tmr.model.run import RunOptions, RunSpec
 from mngr_tmr.model.task import agent_of
 
-LAUNCHING_STOPPED = "launching stopped"
 # So many equal errors of the model that no retry changes end the launching.
 _SAME_ERRORS = 3
 
@@ -164,13 +175,13 @@ class RunState:
     def apply(self, entry: Entry) -> tuple[str, ...]:
         """Takes in one journal entry; names the tasks that it is about."""
         if entry.step == "integrate":
-            if entry.data.get("again"):
+            if isinstance(entry.fact, IntegrationRepeated):
                 self.away_s += max(entry.at - self.last_at, 0.0)
             self.integration, self.last_at = self.integration.after(entry), max(self.last_at, entry.at)
             return ()
         parts, hosts = self._parts(entry), len(self.hosts.held)
         self.hosts.apply(entry)
-        if entry.step == "run" and entry.message == "resumed":
+        if isinstance(entry.fact, RunResumed):
             self.away_s += max(entry.at - self.last_at, 0.0)
             self.integration = IntegrationState()
         self.last_at = max(self.last_at, entry.at)
@@ -180,13 +191,11 @@ class RunState:
             self._land(entry)
             if len(self.hosts.held) < hosts and entry.kind == "done":
                 self.capacity = self.capacity.relieved(entry.at)
-        if entry.step == "launch" and entry.kind == "done" and "id" in entry.data:
-            name = agent_of(self.spec.id, entry.task, entry.attempt)
-            host = entry.data.get("host")
-            self.addresses[name] = f"{entry.data['id']}@{host}" if host else str(entry.data["id"])
-        if entry.step == "watch" and entry.kind == "failed" and (kind := entry.data.get("error")):
-            before_it = self.final_errors.get(str(kind), FinalError(0, ""))
-            self.final_errors[str(kind)] = FinalError(before_it.count + 1, entry.message)
+        if isinstance(entry.fact, AgentLaunched) and entry.fact.id:
+            self.addresses[agent_of(self.spec.id, entry.task, entry.attempt)] = entry.fact.address
+        if isinstance(entry.fact, WorkFailed) and (kind := entry.fact.error):
+            before_it = self.final_errors.get(kind, FinalError(0, ""))
+            self.final_errors[kind] = FinalError(before_it.count + 1, entry.message)
         for part in parts:
             before = self.tasks[part.task]
             self._place(before, task_after(before, part))
@@ -203,10 +212,10 @@ class RunState:
         if entry.step != "verify" or entry.kind == "noted":
             return [entry]
         intention = entry if entry.kind == "intended" else self.in_flight.get(("verify", entry.task))
-        also = intention.data.get("also", {}) if intention and intention.attempt == entry.attempt else {}
+        also = shared_with(intention) if intention and intention.attempt == entry.attempt else {}
         if not also:
             return [entry]
-        parts = [entry, *(replace(entry, task=slug, attempt=int(also[slug])) for slug in also)]
+        parts = [entry, *(replace(entry, task=slug, attempt=also[slug]) for slug in also)]
         is_for_all = entry.kind in ("intended", "later")
         return parts if is_for_all else [_own_part(entry, part) for part in parts]
 
@@ -221,22 +230,22 @@ class RunState:
                 self.capacity = self.capacity.succeeded(intention.at)
 
     def _apply_run(self, entry: Entry) -> None:
+        fact = entry.fact
         if entry.step == "base" and entry.kind in ("done", "failed"):
             self.base = entry.kind
-        elif entry.step == "run" and entry.message == "paused":
-            self._begin_pause(float(entry.data["since"]), entry.at)
-        elif entry.step == "run" and entry.message == "resumed":
+        elif isinstance(fact, RunPaused):
+            self._begin_pause(fact.since, entry.at)
+        elif isinstance(fact, RunResumed):
             # Whatever was waited for before is waited for anew.
             self._pauses = (Pause(0.0, entry.at),)
             self.may_launch, self.is_aborting = True, False
             self.stopped_why, self.final_errors, self.capacity = "", {}, CapacityState()
-            self.options = convert({**to_builtins(self.options), **entry.data.get("knobs", {})}, RunOptions)
-            self._requeue(again=entry.data.get("again", ()))
-        elif entry.step == "run" and entry.message == LAUNCHING_STOPPED:
-            self.may_launch, self.stopped_why = False, str(entry.data.get("reason", ""))
-        elif entry.step == "run" and entry.message == "interrupted":
-            self.may_launch = False
-            self.is_aborting = bool(entry.data.get("abort"))
+            self.options = convert({**to_builtins(self.options), **fact.options}, RunOptions)
+            self._requeue(again=fact.again)
+        elif isinstance(fact, LaunchingStopped):
+            self.may_launch, self.stopped_why = False, fact.reason
+        elif isinstance(fact, RunInterrupted):
+            self.may_launch, self.is_aborting = False, fact.abort
 
     def _requeue(self, again: Iterable[str]) -> None:
         """Gives tasks a new attempt: those that an interrupt cut off, and those that were asked for."""
@@ -292,7 +301,12 @@ def _in_order(spec: RunSpec) -> list[str]:
 
 def _own_part(entry: Entry, part: Entry) -> Entry:
     """What the outcome of a shared verification says of one task; one without a verdict is verified again, alone."""
-    verdicts = entry.data.get("verdicts", {})
-    if entry.kind == "done" and part.task in verdicts:
-        return replace(part, data={"verdict": verdicts[part.task]})
-    return replace(part, kind="failed", data={"again": True})
+    fact = entry.fact
+    if isinstance(fact, VerdictsFound) and part.task in fact.verdicts:
+        return replace(part, fact=VerdictsFound(fact.verdicts[part.task]))
+    return replace(part, kind="failed", fact=VerifyAgain())
+
+
+def shared_with(intention: Entry) -> dict[str, int]:
+    """The other tasks of a verification that share its working copy, and their attempts."""
+    return intention.fact.also if isinstance(intention.fact, VerifyRequest) else {}

@@ -1,11 +1,13 @@
 """One task of a run, and what each entry of the journal makes of it."""
 
 from enum import StrEnum
+from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from mngr_tmr.model.entry import Entry
+from mngr_tmr.model.facts import AgentAsks, AgentSilent, FailureCause, VerifyAgain, WorkFailed, WorkPulled
 
 
 class Phase(StrEnum):
@@ -44,7 +46,7 @@ class TaskState(Struct, frozen=True):
     stage: str = ""
     message: str = ""
     needs_verdict: bool = False
-    was_interrupted: bool = False
+    cause: FailureCause | Literal[""] = ""
     is_stray: bool = False
     asks: str = ""
     question: str = ""
@@ -53,6 +55,10 @@ class TaskState(Struct, frozen=True):
     tree: str = ""
     alone: bool = False
     notes: tuple[str, ...] = ()
+
+    @property
+    def was_interrupted(self) -> bool:
+        return self.cause == "interrupted"
 
     @property
     def has_failed(self) -> bool:
@@ -69,7 +75,7 @@ def task_after(state: TaskState, entry: Entry) -> TaskState:
     if entry.attempt != state.attempt:
         return state
     if entry.kind == "noted":
-        return _observed(state, entry) if entry.step == "watch" and entry.data else _noted(state, entry)
+        return _observed(state, entry)
     if entry.kind == "later":
         return _put_back(state, entry)
     return _AFTER[entry.step](state, entry)
@@ -84,12 +90,10 @@ def _put_back(state: TaskState, entry: Entry) -> TaskState:
 
 
 def _observed(state: TaskState, entry: Entry) -> TaskState:
-    if "silent_since" in entry.data:
-        return replace(state, silent_since=float(entry.data["silent_since"]))
-    return replace(state, asks=str(entry.data["asks"]), question=entry.message, asked_at=entry.at)
-
-
-def _noted(state: TaskState, entry: Entry) -> TaskState:
+    if isinstance(entry.fact, AgentSilent):
+        return replace(state, silent_since=entry.fact.silent_since)
+    if isinstance(entry.fact, AgentAsks):
+        return replace(state, asks=entry.fact.asks, question=entry.message, asked_at=entry.at)
     return replace(state, notes=(*state.notes, entry.message))
 
 
@@ -108,8 +112,8 @@ def _after_watch(state: TaskState, entry: Entry) -> TaskState:
     if state.phase != Phase.WORKING:
         return state
     if entry.kind == "failed":
-        interrupted = bool(entry.data.get("interrupted"))
-        state = replace(_failed(state, entry), was_interrupted=interrupted)
+        cause = entry.fact.cause if isinstance(entry.fact, WorkFailed) else "unknown"
+        state = replace(_failed(state, entry), cause=cause)
     return replace(state, phase=Phase.ENDING, since=entry.at, asks="", question="", silent_since=0.0)
 
 
@@ -127,16 +131,16 @@ def _after_pull(state: TaskState, entry: Entry) -> TaskState:
         return replace(state, phase=Phase.PULLING, since=entry.at)
     if entry.kind == "failed":
         state = _failed(state, entry)
-    needs_verdict = entry.kind == "done" and bool(entry.data.get("verify")) and not state.has_failed
-    tree = str(entry.data.get("tree", ""))
-    return replace(state, phase=Phase.STOPPING, since=entry.at, needs_verdict=needs_verdict, tree=tree)
+    pulled = entry.fact if isinstance(entry.fact, WorkPulled) else WorkPulled()
+    needs_verdict = entry.kind == "done" and pulled.verify and not state.has_failed
+    return replace(state, phase=Phase.STOPPING, since=entry.at, needs_verdict=needs_verdict, tree=pulled.tree)
 
 
 def _after_stop(state: TaskState, entry: Entry) -> TaskState:
     if entry.kind == "intended":
         return state
     if entry.kind == "failed":
-        state = _noted(state, replace(entry, message=f"stop failed: {entry.message}"))
+        state = replace(state, notes=(*state.notes, f"stop failed: {entry.message}"))
     if state.phase != Phase.STOPPING:
         return replace(state, is_stray=False)
     if state.needs_verdict:
@@ -149,7 +153,7 @@ def _after_verify(state: TaskState, entry: Entry) -> TaskState:
         return state
     if entry.kind == "intended":
         return replace(state, phase=Phase.VERIFYING, since=entry.at)
-    if entry.data.get("again"):
+    if isinstance(entry.fact, VerifyAgain):
         return replace(state, phase=Phase.TO_VERIFY, since=entry.at, alone=True)
     return _ended(_failed(state, entry) if entry.kind == "failed" else state, entry)
 

@@ -4,6 +4,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+from mngr_tmr.model.facts import FailureCause
 from mngr_tmr.model.result import ChangeKind, Claim
 from mngr_tmr.model.task import Task
 from mngr_tmr.model.verdict import Verified
@@ -45,6 +46,7 @@ class TaskRecord(Struct, frozen=True):
     """One row. `end` is "failed" when a step of ours failed: then `stage` and `message` say which and why.
 
     `usage` is that of all its attempts. `asks` and `question` are set while its agent waits for a person.
+    `cause` says why the agent's work ended without a result.
     `before` is the verdict on the base commit, `after` the one at `commit`, the tip of what the agent committed.
     """
 
@@ -66,3 +68,4 @@ class TaskRecord(Struct, frozen=True):
     notes: tuple[str, ...] = ()
     asks: str = ""
     question: str = ""
+    cause: FailureCause | Literal[""] = ""

@@ -15,6 +15,7 @@ import mngr
 from mngr_tmr.engine.journal import Journal
 from mngr_tmr.git import Repository
 from mngr_tmr.model.entry import Entry, Kind, Step
+from mngr_tmr.model.facts import AgentLaunched, AnyFact, WorkFailed, WorkPulled
 from mngr_tmr.model.result import Claim
 from mngr_tmr.model.run import RunSpec
 from mngr_tmr.model.task import Task, agent_of
@@ -175,7 +176,7 @@ def _life(line: Arrival, bring: _Bring) -> list[Entry]:
     claim = bring.files(task, agent)
     return [
         _entry(created, "launch", "intended", task),
-        _entry(_moment(agent.started_at, created), "launch", "done", task, data={"id": agent.id}),
+        _entry(_moment(agent.started_at, created), "launch", "done", task, fact=AgentLaunched(agent.id)),
         _watched(line, agent, claim, now),
         _entry(now, "pull", "intended", task),
         *_pulled(task, agent, claim, bring),
@@ -188,7 +189,9 @@ def _watched(line: Arrival, agent: mngr.Agent, claim: Claim | None, now: float) 
     if claim is not None:
         return _entry(at, "watch", "done", line.carried.task, "result")
     why = line.error or f"the agent ended without a result: {how(agent)}"
-    return _entry(at, "watch", "failed", line.carried.task, why)
+    return _entry(
+        at, "watch", "failed", line.carried.task, why, WorkFailed("unknown" if line.error else "ended")
+    )
 
 
 def _pulled(task: Task, agent: mngr.Agent, claim: Claim | None, bring: _Bring) -> list[Entry]:
@@ -196,15 +199,16 @@ def _pulled(task: Task, agent: mngr.Agent, claim: Claim | None, bring: _Bring) -
         pulled, is_there = bring.commits(task, agent, salvage=claim is None)
     except mngr.MngrError as error:
         return [_entry(time.time(), "pull", "failed", task, str(error))]
-    data = {"commit": pulled.commit, "verify": needs_verdict(claim, pulled.commit, bring.spec.base)}
-    done = [_entry(time.time(), "pull", "done", task, data=data)]
+    verifies = needs_verdict(claim, pulled.commit, bring.spec.base)
+    fact = WorkPulled(pulled.commit, verify=verifies)
+    done = [_entry(time.time(), "pull", "done", task, fact=fact)]
     return done if is_there else [*done, _entry(time.time(), "stop", "done", task, "its agent is gone")]
 
 
 def _entry(
-    at: float, step: Step, kind: Kind, task: Task, message: str = "", data: dict[str, Any] | None = None
+    at: float, step: Step, kind: Kind, task: Task, message: str = "", fact: AnyFact | None = None
 ) -> Entry:
-    return Entry(at, step, kind, task.slug, _ATTEMPT, message, data or {})
+    return Entry(at, step, kind, task.slug, _ATTEMPT, message, fact)
 
 
 def _moment(text: str | None, otherwise: float) -> float:

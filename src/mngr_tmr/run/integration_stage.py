@@ -7,6 +7,7 @@ from mngr_tmr.engine.clock import RunClock
 from mngr_tmr.engine.journal import Journal, JournalBusyError, read_journal, storable
 from mngr_tmr.engine.state import fold
 from mngr_tmr.model.entry import Entry
+from mngr_tmr.model.facts import BranchBuilt, IntegrationRepeated
 from mngr_tmr.model.integration import Integration
 from mngr_tmr.run.folder import RunFolder, read_spec
 from mngr_tmr.run.log import RunLog, error_text
@@ -35,8 +36,7 @@ def run_stage(integrate: Integrate, record: Record, now: Callable[[], float], lo
         log.unexpected("integrate", error)
         record(Entry(now(), "integrate", "failed", message=error_text(error)))
         raise
-    facts = {"branch": integration.branch, "tip": integration.tip}
-    record(Entry(now(), "integrate", "done", data=facts))
+    record(Entry(now(), "integrate", "done", fact=BranchBuilt(integration.branch, integration.tip)))
     return integration
 
 
@@ -45,7 +45,7 @@ def integrate_again(folder: RunFolder, integrate: Integrate, say: Tell) -> Integ
     journal = open_journal(folder)
     try:
         clock = RunClock(fold(read_spec(folder), read_journal(folder.journal)).last_at)
-        journal.append(Entry(clock.now(), "integrate", "intended", data={"again": True}))
+        journal.append(Entry(clock.now(), "integrate", "intended", fact=IntegrationRepeated()))
 
         def record(entry: Entry) -> None:
             journal.append(storable(entry))

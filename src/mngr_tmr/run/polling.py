@@ -6,6 +6,7 @@ from collections.abc import Container, Iterable, Mapping
 import mngr
 from mngr_lib.safe_text import one_line
 from mngr_tmr.engine.observation import Activity, AgentStatus, Poll
+from mngr_tmr.model.facts import AgentLaunched
 from mngr_tmr.run.log import error_text
 from mngr_tmr.run.screens import Screens
 
@@ -104,9 +105,9 @@ def question_on(screen: str) -> str:
     return " ".join(reversed(found))[-_QUESTION_MAX:]
 
 
-def launched_as(agent: mngr.Agent) -> dict[str, str]:
+def launched_as(agent: mngr.Agent, *, adopted: bool = False, notes: tuple[str, ...] = ()) -> AgentLaunched:
     """What the journal keeps of an agent's launch, so that it is found again: its id and its host."""
-    return {"id": agent.id, "host": f"{agent.host.name}.{agent.host.provider}"}
+    return AgentLaunched(agent.id, f"{agent.host.name}.{agent.host.provider}", adopted, notes)
 
 
 def find_known(listings: Iterable[mngr.Listing], addresses: Container[str | None]) -> dict[str, mngr.Agent]:

@@ -8,9 +8,10 @@ from collections import Counter
 from typing import TextIO
 
 from mngr_lib.safe_text import one_line, raw
-from mngr_tmr.engine.state import LAUNCHING_STOPPED, RunState
+from mngr_tmr.engine.state import RunState
 from mngr_tmr.engine.task_state import HOLDS_SLOT, Phase, TaskState
 from mngr_tmr.model.entry import Entry
+from mngr_tmr.model.facts import AgentAsks, LaunchingStopped, RunPaused, VerdictsFound
 from mngr_tmr.run.redact import NOTHING_TO_HIDE, Redactor
 
 _REDRAW_S = 0.2
@@ -117,23 +118,24 @@ def told(run: RunState, entry: Entry) -> str:
     """The words for an entry that a person wants to see; most are only for the journal."""
     if entry.step == "integrate":
         return _integrating(entry)
-    if entry.step == "run" and entry.message == "paused":
-        return f"run: stood still for {clock(entry.at - entry.data['since'])}; agents get that time back"
-    if entry.message == LAUNCHING_STOPPED and not entry.task:
-        return f"nothing more is launched: {entry.data.get('reason', '')}"
+    fact = entry.fact
+    if isinstance(fact, RunPaused):
+        return f"run: stood still for {clock(entry.at - fact.since)}; agents get that time back"
+    if isinstance(fact, LaunchingStopped):
+        return f"nothing more is launched: {fact.reason}"
     if entry.kind == "later":
         is_first = run.capacity.rounds == 1 and run.capacity.told_by == (entry.step, entry.task)
         return f"waiting for capacity: {entry.message}" if is_first else ""
     if not entry.task:
         return f"{entry.step}: {entry.message}" if entry.message and entry.step != "base" else ""
     name, task = run.names[entry.task], run.tasks[entry.task]
-    if entry.data.get("asks"):
+    if isinstance(fact, AgentAsks) and fact.asks:
         answer = answer_command(task.agent, task.asks)
         return f"{name} needs you: {entry.message} (answer: {answer}; see it: mngr connect {task.agent})"
     if entry.kind == "failed":
         return f"{name}: {entry.step} failed: {entry.message}"
-    if entry.step == "verify" and entry.kind == "done":
-        verdicts = entry.data.get("verdicts") or {entry.task: entry.data.get("verdict", "")}
+    if isinstance(fact, VerdictsFound):
+        verdicts = fact.verdicts or {entry.task: fact.verdict}
         return "; ".join(f"{run.names[slug]}: verified, {verdict}" for slug, verdict in verdicts.items())
     if entry.step == "stop" and entry.kind == "done" and task.phase == Phase.ENDED and not task.has_failed:
         return f"{name}: done, nothing to verify"

@@ -98,6 +98,7 @@ class Records:
             (*state.notes, *pulled.notes),
             state.asks,
             state.question,
+            state.cause,
         )
 
     def _usage(self, slug: str, attempts: int) -> dict[str, Any]:

@@ -4,7 +4,6 @@ import signal
 import threading
 from collections.abc import Mapping
 from types import FrameType
-from typing import Any
 
 import msgspec
 
@@ -15,6 +14,7 @@ from mngr_tmr.engine.journal import read_journal
 from mngr_tmr.engine.loop import Loop, Observe
 from mngr_tmr.engine.state import RunState, fold
 from mngr_tmr.model.entry import Entry
+from mngr_tmr.model.facts import RunInterrupted, RunResumed
 from mngr_tmr.run.end_hosts import end_idle_hosts
 from mngr_tmr.run.ends import end_steps, remove_leftovers, start_hosts, stop_all
 from mngr_tmr.run.folder import RunFolder, read_spec
@@ -35,7 +35,7 @@ def run_tasks(  # noqa: PLR0913
     manager: mngr.Manager,
     env: Mapping[str, str],
     observe: Observe | None = None,
-    resume: Mapping[str, Any] | None = None,
+    resume: RunResumed | None = None,
     tell: Tell = print,
     integrate: Integrate | None = None,
 ) -> RunState:
@@ -54,7 +54,7 @@ def run_tasks(  # noqa: PLR0913
         entries = read_journal(folder.journal)
         state = fold(spec, entries)
         clock = RunClock(state.last_at)
-        resumed = Entry(clock.now(), "run", "noted", message="resumed", data=dict(resume or {}))
+        resumed = Entry(clock.now(), "run", "noted", message="resumed", fact=resume or RunResumed())
         steps = Steps(state, folder, manager, env)
         notes = [*start_hosts(state, manager), *remove_leftovers(spec, manager, is_resumed=bool(entries))]
         notes += end_idle_hosts(state, manager) if entries else []
@@ -69,7 +69,7 @@ def run_tasks(  # noqa: PLR0913
         loop = Loop(state, journal.append, executor, _without_values(folder, observe) if observe else None)
         try:
             with _Interrupts(loop, executor, tell):
-                if entries or resumed.data.get("knobs"):
+                if entries or (resume and resume.options):
                     loop.resume(resumed)
                 loop.note(*notes)
                 loop.go()
@@ -113,7 +113,7 @@ class _Interrupts:
             raise KeyboardInterrupt
         abort = self._count == 2
         self._executor.put(
-            Entry(self._executor.now(), "run", "noted", message="interrupted", data={"abort": abort})
+            Entry(self._executor.now(), "run", "noted", message="interrupted", fact=RunInterrupted(abort))
         )
         # In a thread: this may have come in the middle of a write to the stream that the lines go to.
         threading.Thread(target=self._say, args=(self._words(abort),), name="tmr-interrupt").start()

@@ -2,19 +2,29 @@
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from functools import partial
-from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 import mngr
 from mngr_tmr.copies.hosts import host_words
-from mngr_tmr.engine.state import RunState
+from mngr_tmr.engine.state import RunState, shared_with
 from mngr_tmr.git import Repository
 from mngr_tmr.model.entry import Entry
+from mngr_tmr.model.facts import (
+    AgentLaunched,
+    AgentStopped,
+    AnyFact,
+    BaseMeasured,
+    NudgeSent,
+    PullRequest,
+    StopRequest,
+    VerdictsFound,
+    WorkPulled,
+)
 from mngr_tmr.model.result import RAW_LIMIT, Claim, read_claim
 from mngr_tmr.model.run import RunSpec
 from mngr_tmr.model.task import Task, agent_of, branch_of
@@ -61,12 +71,20 @@ class Steps:
         """What was asked, with the options as they are now."""
         return msgspec.structs.replace(self._state.spec, options=self._state.options)
 
-    def table(self) -> dict[str, Any]:
-        steps = (self.base, self.launch, self.nudge, self.pull, self.stop, self.verify)
-        return {step.__name__: partial(self._without_secrets, step) for step in steps}
+    def table(self) -> dict[str, Callable[[Entry], AnyFact]]:
+        """Each step of a task by its name in the journal."""
+        steps: dict[str, Callable[[Entry], AnyFact]] = {
+            "base": self.base,
+            "launch": self.launch,
+            "nudge": self.nudge,
+            "pull": self.pull,
+            "stop": self.stop,
+            "verify": self.verify,
+        }
+        return {name: partial(self._without_secrets, step) for name, step in steps.items()}
 
-    def launch(self, intention: Entry) -> dict[str, Any]:
-        """Creates the agent with its prompt, or takes up the one that an earlier life of ours started."""
+    def launch(self, intention: Entry) -> AgentLaunched:
+        """Creates the agent with its prompt, or adopts the one that an earlier process of this run started."""
         slug, attempt = intention.task, intention.attempt
         task = self._tasks[slug]
         prompt = render_prompt(self._spec, task)
@@ -74,48 +92,50 @@ class Steps:
         found = self._find_surely(slug, attempt) if ("launch", slug) in self._inherited else None
         if found is not None and found.started_at:
             self._deliver_once(found, prompt)
-            return {**launched_as(found), "adopted": True}
+            return launched_as(found, adopted=True)
         if found is not None:
             mngr.destroy(found, manager=self._manager)
         change = self._create(task, attempt, prompt)
-        return {**launched_as(change.agent), "notes": list(change.notes)}
+        return launched_as(change.agent, notes=tuple(change.notes))
 
-    def nudge(self, intention: Entry) -> dict[str, Any]:
+    def nudge(self, intention: Entry) -> NudgeSent:
         messaged = mngr.message(self._target(intention), nudge_text(), manager=self._manager)
-        return {"receipt": messaged.receipt.status}
+        return NudgeSent(messaged.receipt.status)
 
-    def pull(self, intention: Entry) -> dict[str, Any]:
-        """Brings home the outbox, the conversation, the recording, then the branch; uncommitted work as well."""
+    def pull(self, intention: Entry) -> WorkPulled:
+        """Pulls the outbox, the conversation, the recording, then the branch; uncommitted work as well."""
         slug, attempt = intention.task, intention.attempt
         agent = mngr.find(self._target(intention), manager=self._manager)
+        salvage = isinstance(intention.fact, PullRequest) and intention.fact.salvage
         notes = pull_artifacts(agent, self._folder.attempt(slug, attempt), self._writer, self._manager)
-        brought = mngr.pull(agent, include_dirty=bool(intention.data.get("salvage")), manager=self._manager)
+        brought = mngr.pull(agent, include_dirty=salvage, manager=self._manager)
         tree = Repository(self._spec.repo, 0).tree(brought.after) if brought.after else ""
         pulled = Pulled(brought.branch, brought.after, (*notes, *brought.notes), tree)
         refuse_leaks(self._spec, pulled, self._redactor)
         self._writer.write_json(self._folder.file(slug, attempt, "pulled.json"), pulled)
         claim = read_attempt_claim(self._folder, self._tasks[slug], attempt)
         wants_verdict = needs_verdict(claim, pulled.commit, self._spec.base)
-        return {"commit": pulled.commit, "tree": pulled.tree, "verify": wants_verdict}
+        return WorkPulled(pulled.commit, pulled.tree, wants_verdict)
 
-    def stop(self, intention: Entry) -> dict[str, Any]:
+    def stop(self, intention: Entry) -> AgentStopped:
         """Stops the agent; with a host of its own, ends that host, or stops it where its work is nowhere else."""
-        target, host = self._target(intention), intention.data.get("host", "")
+        target = self._target(intention)
+        host = intention.fact.host if isinstance(intention.fact, StopRequest) else ""
         if not host:
             (change,) = mngr.stop(target, manager=self._manager)
-            return {"changed": change.changed}
+            return AgentStopped(change.changed)
         try:
             end_host(target, self._manager, keeps_files=host == "stop")
         except mngr.NotFoundError:
-            return {"changed": False, "host": "gone"}
+            return AgentStopped(False, "gone")
         except mngr.UsageError:  # a host that cannot be stopped and started again: with work on it, it stays
             (change,) = mngr.stop(target, manager=self._manager)
-            return {"changed": change.changed, "host": "live"}
-        return {"changed": True, "host": "stopped" if host == "stop" else "ended"}
+            return AgentStopped(change.changed, "live")
+        return AgentStopped(True, "stopped" if host == "stop" else "ended")
 
-    def verify(self, intention: Entry) -> dict[str, Any]:
+    def verify(self, intention: Entry) -> VerdictsFound:
         """Runs the test, and those of tasks whose commits have the same tree, in one copy; what is known is not run."""
-        attempts = {intention.task: intention.attempt, **intention.data.get("also", {})}
+        attempts = {intention.task: intention.attempt, **shared_with(intention)}
         verdicts = {slug: known for slug in attempts if (known := self._known_verdict(slug, attempts[slug]))}
         left = {slug: attempt for slug, attempt in attempts.items() if slug not in verdicts}
         with ExitStack() as stack:
@@ -134,7 +154,7 @@ class Steps:
                 self._take_in(artifacts[slug], self._folder.file(slug, attempt, "verify"))
                 self._writer.write_json(self._folder.file(slug, attempt, "verified.json"), verified)
                 verdicts[slug] = verified.verdict
-        return {"verdict": verdicts[intention.task], "verdicts": verdicts}
+        return VerdictsFound(verdicts[intention.task], verdicts)
 
     def _known_verdict(self, slug: str, attempt: int) -> str:
         """The verdict of an earlier attempt whose commit has the same tree, which becomes that of this one."""
@@ -151,19 +171,18 @@ class Steps:
                 return verified.verdict
         return ""
 
-    def base(self, _intention: Entry) -> dict[str, Any]:
+    def base(self, _intention: Entry) -> BaseMeasured:
         """Runs all collected tests once at the base commit; the answer is shared by every row."""
         with self._writer.staging() as artifacts:
             measured = measure_base(self._spec, artifacts=artifacts, env=self._env, manager=self._manager)
             self._take_in(artifacts, self._folder.base_artifacts)
         self._writer.write_json(self._folder.base, measured)
-        return {"tests": len(measured)}
+        return BaseMeasured(len(measured))
 
-    def _without_secrets(self, step: Any, intention: Entry) -> dict[str, Any]:
-        """A step whose error names no secret: a setup that fails may have shown its environment."""
+    def _without_secrets(self, step: Callable[[Entry], AnyFact], intention: Entry) -> AnyFact:
+        """Does a step; its error names no secret: a setup that fails may have shown its environment."""
         with no_values_in_errors(self._redactor):
-            data: dict[str, Any] = step(intention)
-        return data
+            return step(intention)
 
     def _take_in(self, staging: str, target: str) -> None:
         """Artifacts of a copy of ours, in a folder whose name is ours."""

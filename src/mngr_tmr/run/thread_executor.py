@@ -5,17 +5,15 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
-
-import msgspec
 
 import mngr
 from mngr_tmr.engine.clock import RunClock
 from mngr_tmr.engine.observation import Poll
-from mngr_tmr.model.entry import Entry, Later
+from mngr_tmr.model.entry import Entry
+from mngr_tmr.model.facts import AnyFact, Refusal
 from mngr_tmr.run.log import error_text
 
-Step = Callable[[Entry], dict[str, Any]]
+Step = Callable[[Entry], AnyFact]
 PollAgents = Callable[[float], Poll]
 Rang = Callable[[], bool]
 
@@ -83,19 +81,19 @@ class ThreadExecutor:
     def _carry_out(self, intention: Entry) -> None:
         step, task, attempt = intention.step, intention.task, intention.attempt
         try:
-            data = self._steps[step](intention)
+            fact = self._steps[step](intention)
         except mngr.CapacityError as error:
             self._results.put(self._later(intention, error))
         except Exception as error:
             self._log(f"{step} {task} (attempt {attempt})", error)
             self._results.put(Entry(self.now(), step, "failed", task, attempt, error_text(error)))
         else:
-            self._results.put(Entry(self.now(), step, "done", task, attempt, data=data))
+            self._results.put(Entry(self.now(), step, "done", task, attempt, fact=fact))
 
     def _later(self, intention: Entry, error: mngr.CapacityError) -> Entry:
         step, task, attempt = intention.step, intention.task, intention.attempt
-        data = msgspec.to_builtins(Later(error.retry_after_s, secrets.randbits(32)))
-        return Entry(self.now(), step, "later", task, attempt, error_text(error), data)
+        fact = Refusal(error.retry_after_s, secrets.randbits(32))
+        return Entry(self.now(), step, "later", task, attempt, error_text(error), fact)
 
     def _watch(self) -> None:
         """Polls until `close`; what a poll or the wait for the next one raises is noted, and polling goes on."""

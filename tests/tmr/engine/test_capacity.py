@@ -12,6 +12,7 @@ from mngr_tmr.engine.simulated import SimWorld
 from mngr_tmr.engine.state import RunState, fold
 from mngr_tmr.engine.task_state import Phase
 from mngr_tmr.model.entry import Entry
+from mngr_tmr.model.facts import Refusal, WorkPulled
 
 pytestmark = pytest.mark.accept("E3")
 
@@ -70,7 +71,7 @@ def test_after_a_refusal_one_launch_is_tried_then_two_then_as_many_as_before() -
     slugs = begun(run, 3)
     assert len(slugs) == 40
     for slug in slugs:
-        run.apply(Entry(4, "launch", "later", slug, 1, "no more", {"retry_after_s": 0.0, "seed": 7}))
+        run.apply(Entry(4, "launch", "later", slug, 1, "no more", Refusal(seed=7)))
     assert {task.phase for task in run.tasks.values()} == {Phase.QUEUED}
     assert (run.capacity.rounds, run.capacity.at) == (1, 4)
     assert 1.5 <= run.capacity.until - 4 <= 2.5
@@ -94,7 +95,7 @@ def test_waits_grow_differ_by_their_seed_and_are_as_long_as_the_provider_asks() 
         (slug,) = run.tasks
         for _ in range(8):
             assert begun(run, now) == [slug]
-            run.apply(Entry(now, "launch", "later", slug, 1, "no", {"retry_after_s": asked_s, "seed": seed}))
+            run.apply(Entry(now, "launch", "later", slug, 1, "no", Refusal(asked_s, seed)))
             found.append(run.capacity.until - now)
             now = run.capacity.until
         return found
@@ -117,7 +118,7 @@ def test_a_step_that_is_refused_is_tried_again_and_its_task_is_where_it_was(step
         Entry(3, "launch", "done", slug, 1),
         Entry(4, "watch", "done", slug, 1, "result"),
         Entry(5, "pull", "intended", slug, 1),
-        Entry(6, "pull", "done", slug, 1, data={"verify": True}),
+        Entry(6, "pull", "done", slug, 1, fact=WorkPulled(verify=True)),
         Entry(7, "stop", "intended", slug, 1),
         Entry(8, "stop", "done", slug, 1),
         Entry(9, "verify", "intended", slug, 1),
@@ -129,7 +130,7 @@ def test_a_step_that_is_refused_is_tried_again_and_its_task_is_where_it_was(step
         run.apply(entry)
         if (entry.step, entry.kind) == (step, "intended"):
             break
-    run.apply(Entry(9, entry.step, "later", slug, 1, "no", {"seed": 1}))
+    run.apply(Entry(9, entry.step, "later", slug, 1, "no", Refusal(seed=1)))
     after = run.tasks[slug]
     assert (after.phase, after.nudged_at, after.stage, after.attempt) == (before.phase, None, "", 1)
     assert not run.in_flight

@@ -8,9 +8,20 @@ from mngr_tmr.engine.decide import decide
 from mngr_tmr.engine.loop import Loop
 from mngr_tmr.engine.observation import Activity, AgentStatus, Poll
 from mngr_tmr.engine.simulated import SimExecutor, SimWorld
-from mngr_tmr.engine.state import RunState, fold
+from mngr_tmr.engine.state import RunState, fold, shared_with
 from mngr_tmr.engine.task_state import Phase
 from mngr_tmr.model.entry import Entry
+from mngr_tmr.model.facts import (
+    AgentSilent,
+    LaunchingStopped,
+    PullRequest,
+    RunInterrupted,
+    RunPaused,
+    RunResumed,
+    VerdictsFound,
+    WorkFailed,
+    WorkPulled,
+)
 from mngr_tmr.model.run import RunOptions
 
 SPEC = make_spec(1)
@@ -58,14 +69,14 @@ def to_verify(*trees: str, slots: int = 1, verifiers: int = 1, busy: int = 0, qu
         run.apply(Entry(3, "launch", "done", slug, 1))
     for slug, tree in zip(slugs, trees, strict=False):
         run.apply(Entry(4, "watch", "done", slug, 1, "result"))
-        run.apply(Entry(5, "pull", "done", slug, 1, data={"verify": True, "tree": tree}))
+        run.apply(Entry(5, "pull", "done", slug, 1, fact=WorkPulled(tree=tree, verify=True)))
         run.apply(Entry(6, "stop", "done", slug, 1))
     return run
 
 
 def verifications(run: RunState) -> list[int]:
     """How many tasks each verification that begins now is for."""
-    return [1 + len(entry.data.get("also", {})) for entry in decide(run, 10) if entry.step == "verify"]
+    return [1 + len(shared_with(entry)) for entry in decide(run, 10) if entry.step == "verify"]
 
 
 @pytest.mark.accept("M15")
@@ -93,12 +104,12 @@ def test_what_a_shared_verification_leaves_open_is_verified_alone() -> None:
     run.apply(intention)
     first, second, third = (run.tasks[task.slug] for task in run.spec.tasks[:3])
     assert {first.phase, second.phase, third.phase} == {Phase.VERIFYING}
-    told = {"verdicts": {first.slug: "failed", second.slug: "passed"}}
-    touched = run.apply(Entry(20, "verify", "done", first.slug, 1, data=told))
+    found = VerdictsFound(verdicts={first.slug: "failed", second.slug: "passed"})
+    touched = run.apply(Entry(20, "verify", "done", first.slug, 1, fact=found))
     assert touched == (first.slug, second.slug, third.slug)
     assert [run.tasks[slug].phase for slug in touched] == [Phase.ENDED, Phase.ENDED, Phase.TO_VERIFY]
     (again,) = decide(run, 30)
-    assert (again.task, again.data) == (third.slug, {})
+    assert (again.task, again.fact) == (third.slug, None)
     run.apply(again)
     run.apply(Entry(40, "verify", "failed", third.slug, 1, "no host"))
     assert (run.tasks[third.slug].phase, run.tasks[third.slug].stage) == (Phase.ENDED, "verify")
@@ -124,7 +135,7 @@ def test_an_agent_whose_screen_stands_still_is_given_up_before_its_time() -> Non
     for at in (100, 200, 300, 390):
         see(run, at, "working", mark="b")
     (note,) = decide(run, 399)
-    assert (note.kind, note.data) == ("noted", {"silent_since": 100.0})
+    assert (note.kind, note.fact) == ("noted", AgentSilent(100.0))
     run.apply(note)
     assert decide(run, 399) == []
     assert only(run, 400) == ("watch", "failed", "no sign of life for 300 s")
@@ -185,7 +196,7 @@ def test_an_error_of_the_model_that_no_retry_changes_ends_the_wait_at_once() -> 
     assert (entry.step, entry.kind, entry.message) == ("watch", "failed", "billing: no credit")
     run.apply(entry)
     (pull,) = decide(run, 22)
-    assert (pull.step, pull.data) == ("pull", {"salvage": True})
+    assert (pull.step, pull.fact) == ("pull", PullRequest(salvage=True))
 
 
 @pytest.mark.accept("M19")
@@ -197,13 +208,13 @@ def test_the_third_equal_error_of_the_model_stops_the_launching_until_a_resume()
         slug = spec.tasks[number].slug
         run.apply(Entry(2, "launch", "intended", slug, 1))
         run.apply(Entry(3, "launch", "done", slug, 1))
-        run.apply(Entry(4, "watch", "failed", slug, 1, f"{kind}: no", {"error": kind}))
+        run.apply(Entry(4, "watch", "failed", slug, 1, f"{kind}: no", WorkFailed("model_error", kind)))
     (entry,) = decide(run, 5)
     assert (entry.step, entry.kind, entry.task) == ("run", "noted", "")
-    assert entry.data["reason"] == "3 agents ended with the same error of the model: billing: no"
+    assert entry.fact == LaunchingStopped("3 agents ended with the same error of the model: billing: no")
     run.apply(entry)
     assert {one.step for one in decide(run, 5)} == {"pull"}
-    run.apply(Entry(6, "run", "noted", message="resumed"))
+    run.apply(Entry(6, "run", "noted", message="resumed", fact=RunResumed()))
     assert run.stopped_why == ""
     assert "launch" in {one.step for one in decide(run, 7)}
 
@@ -261,7 +272,7 @@ def test_a_state_that_stays_unknown_is_asked_once_and_given_up_when_nobody_is_th
     run.apply(Entry(270, "nudge", "intended", SLUG, 1))
     assert decide(run, 271) == []
     run.apply(Entry(272, "nudge", "failed", SLUG, 1, "nobody would read it"))
-    assert only(run, 272) == ("watch", "failed", "the agent is lost: so it is")
+    assert only(run, 272) == ("watch", "failed", "the agent's state cannot be read: so it is")
 
 
 def test_an_agent_that_was_never_seen_has_disappeared_too_but_not_by_an_old_look() -> None:
@@ -310,12 +321,12 @@ def test_one_interrupt_launches_nothing_more_and_lets_what_runs_end() -> None:
     while len(world.agents) < KNOBS.slots:
         loop.handle(executor.results(1.0))
         loop.run_due()
-    loop.record((Entry(world.now, "run", "noted", message="interrupted"),))
+    loop.record((Entry(world.now, "run", "noted", message="interrupted", fact=RunInterrupted()),))
     loop.go()
     assert len(world.agents) == len(world.verified) == KNOBS.slots
     assert len(run.queue) == 12 - KNOBS.slots
     resumed = Loop(fold(spec, disk.entries), disk.append, SimExecutor(world))
-    resumed.resume(Entry(world.now, "run", "noted", message="resumed"))
+    resumed.resume(Entry(world.now, "run", "noted", message="resumed", fact=RunResumed()))
     resumed.go()
     assert len(world.verified) == 12
     assert set(world.launches.values()) == {1}
@@ -331,12 +342,12 @@ def test_two_interrupts_stop_the_agents_and_a_resumed_run_tries_them_again() -> 
     while len(world.agents) < KNOBS.slots:
         loop.handle(executor.results(1.0))
         loop.run_due()
-    loop.record((Entry(world.now, "run", "noted", message="interrupted", data={"abort": True}),))
+    loop.record((Entry(world.now, "run", "noted", message="interrupted", fact=RunInterrupted(abort=True)),))
     loop.go()
     assert world.alive() == []
     assert not world.verified
     again = Loop(fold(spec, disk.entries), disk.append, SimExecutor(world))
-    again.resume(Entry(world.now, "run", "noted", message="resumed"))
+    again.resume(Entry(world.now, "run", "noted", message="resumed", fact=RunResumed()))
     state = again.go()
     assert {task.phase for task in state.tasks.values()} == {Phase.ENDED}
     assert sorted(task.attempt for task in state.tasks.values()) == [1, 1, 2, 2, 2, 2]
@@ -350,7 +361,7 @@ def test_a_late_word_about_an_earlier_attempt_changes_nothing() -> None:
         Entry(1, "base", "done"),
         Entry(5, "launch", "intended", SLUG, 1),
         Entry(6, "launch", "failed", SLUG, 1, "no slot"),
-        Entry(7, "run", "noted", message="resumed", data={"again": [SLUG]}),
+        Entry(7, "run", "noted", message="resumed", fact=RunResumed(again=(SLUG,))),
         Entry(8, "launch", "intended", SLUG, 2),
     ]
     run = fold(SPEC, entries)
@@ -394,7 +405,7 @@ def test_the_longest_known_task_starts_first() -> None:
 def resumed(at: float) -> RunState:
     """The same run, taken up again at this time."""
     run = working()
-    run.apply(Entry(at, "run", "noted", message="resumed"))
+    run.apply(Entry(at, "run", "noted", message="resumed", fact=RunResumed()))
     return run
 
 
@@ -435,7 +446,7 @@ def test_a_step_in_flight_gets_a_new_deadline_after_a_resume() -> None:
     run = working()
     run.apply(Entry(30, "watch", "done", SLUG, 1, "result"))
     run.apply(Entry(31, "pull", "intended", SLUG, 1))
-    run.apply(Entry(100_000, "run", "noted", message="resumed"))
+    run.apply(Entry(100_000, "run", "noted", message="resumed", fact=RunResumed()))
     assert decide(run, 100_001) == []
     see(run, 100_010, "waiting", result=True)
     assert decide(run, 100_309) == []
@@ -446,7 +457,7 @@ def test_a_step_in_flight_gets_a_new_deadline_after_a_resume() -> None:
 def test_a_pause_of_the_orchestrator_counts_for_no_agent_and_ends_with_a_complete_look() -> None:
     run = working()
     see(run, 500, "working", mark="a")
-    run.apply(Entry(40_000, "run", "noted", message="paused", data={"since": 509.0}))
+    run.apply(Entry(40_000, "run", "noted", message="paused", fact=RunPaused(509.0)))
     assert decide(run, 40_000) == []
     see(run, 39_999, "working", mark="a")  # it was on its way since before the pause
     assert decide(run, 40_050) == []

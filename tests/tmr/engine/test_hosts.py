@@ -9,9 +9,10 @@ from tests.tmr.engine.test_simulation import KNOBS, Disk, KilledError, be_down, 
 from mngr_tmr.engine.decide import decide
 from mngr_tmr.engine.loop import Loop
 from mngr_tmr.engine.simulated import SimExecutor, SimWorld
-from mngr_tmr.engine.state import LAUNCHING_STOPPED, RunState, fold
+from mngr_tmr.engine.state import RunState, fold
 from mngr_tmr.engine.task_state import Phase
 from mngr_tmr.model.entry import Entry
+from mngr_tmr.model.facts import AgentStopped, RunResumed, StopRequest, VerdictsFound, WorkPulled
 
 pytestmark = pytest.mark.accept("E2")
 
@@ -58,16 +59,16 @@ def test_a_verification_gets_the_host_that_is_free_before_another_agent_does() -
         run.apply(Entry(4, "launch", "done", slug, 1))
     assert decide(run, 5) == []
     run.apply(Entry(6, "watch", "done", one, 1, "result"))
-    run.apply(Entry(7, "pull", "done", one, 1, data={"verify": True}))
+    run.apply(Entry(7, "pull", "done", one, 1, fact=WorkPulled(verify=True)))
     (stop,) = decide(run, 8)
-    assert (stop.step, stop.data) == ("stop", {"host": "end"})
+    assert (stop.step, stop.fact) == ("stop", StopRequest("end"))
     run.apply(stop)
-    run.apply(Entry(9, "stop", "done", one, 1, data={"host": "end"}))
+    run.apply(Entry(9, "stop", "done", one, 1, fact=AgentStopped(host="end")))
     (verify,) = decide(run, 10)
     assert (verify.step, verify.task) == ("verify", one)
     run.apply(verify)
     assert decide(run, 11) == []
-    run.apply(Entry(12, "verify", "done", one, 1, data={"verdicts": {one: "passed"}}))
+    run.apply(Entry(12, "verify", "done", one, 1, fact=VerdictsFound(verdicts={one: "passed"})))
     assert [(entry.step, entry.task) for entry in decide(run, 13)] == [("launch", three)]
 
 
@@ -80,9 +81,9 @@ def test_a_host_whose_work_could_not_be_pulled_is_stopped_and_not_ended() -> Non
     run.apply(Entry(5, "watch", "done", slug, 1))
     run.apply(Entry(5, "pull", "failed", slug, 1, "no room on the disk"))
     (stop,) = decide(run, 6)
-    assert (stop.step, stop.data) == ("stop", {"host": "stop"})
+    assert (stop.step, stop.fact) == ("stop", StopRequest("stop"))
     run.apply(stop)
-    run.apply(Entry(7, "stop", "done", slug, 1, data={"host": "live"}))
+    run.apply(Entry(7, "stop", "done", slug, 1, fact=AgentStopped(host="live")))
     assert run.free_hosts(8) == BOUNDED.max_hosts - 1, "one that cannot be stopped still counts"
     assert run.tasks[slug].phase == Phase.ENDED
     assert decide(run, 1000) == []
@@ -104,7 +105,7 @@ def test_hosts_that_cannot_be_ended_are_tried_again_and_at_last_stop_the_launchi
     assert len(world.agents) == 1
     stops = [entry for entry in disk.entries if (entry.step, entry.kind) == ("stop", "intended")]
     assert len(stops) == 7
-    assert [entry.message for entry in disk.entries if entry.step == "run"] == [LAUNCHING_STOPPED]
+    assert [entry.message for entry in disk.entries if entry.step == "run"] == ["launching stopped"]
     (ended,) = (task for task in state.tasks.values() if task.phase == Phase.ENDED)
     assert (ended.stage, ended.message.partition(",")[0]) == ("verify", "1 hosts could not be ended")
 
@@ -112,7 +113,7 @@ def test_hosts_that_cannot_be_ended_are_tried_again_and_at_last_stop_the_launchi
 def test_without_a_maximum_stops_are_as_they_were() -> None:
     spec, disk = make_spec(4), Disk()
     run_on(spec, SimWorld("r1", 1), disk)
-    assert all(not entry.data for entry in disk.entries if entry.step == "stop")
+    assert all(entry.fact in (None, AgentStopped()) for entry in disk.entries if entry.step == "stop")
 
 
 def test_a_journal_of_an_older_version_is_resumed_with_a_maximum() -> None:
@@ -125,12 +126,12 @@ def test_a_journal_of_an_older_version_is_resumed_with_a_maximum() -> None:
     old += [
         Entry(5, "watch", "done", one, 1, "result"),
         Entry(6, "pull", "intended", one, 1),
-        Entry(7, "pull", "done", one, 1, data={"commit": "c1", "verify": True}),
+        Entry(7, "pull", "done", one, 1, fact=WorkPulled("c1", verify=True)),
         Entry(8, "stop", "intended", one, 1),
-        Entry(9, "stop", "done", one, 1, data={"changed": True}),
+        Entry(9, "stop", "done", one, 1, fact=AgentStopped(True)),
         Entry(10, "verify", "intended", one, 1),
         Entry(11, "verify", "failed", one, 1, "no answer within 1800 s"),
-        Entry(12, "run", "noted", message="resumed", data={"knobs": {"max_hosts": 3}}),
+        Entry(12, "run", "noted", message="resumed", fact=RunResumed({"max_hosts": 3})),
     ]
     run = fold(spec, old)
     assert run.free_hosts(13) == 1

@@ -12,6 +12,7 @@ from mngr_tmr.engine.simulated import FAULTS, SimExecutor, SimWorld
 from mngr_tmr.engine.state import RunState, fold
 from mngr_tmr.engine.task_state import Phase
 from mngr_tmr.model.entry import Entry
+from mngr_tmr.model.facts import RunPaused, RunResumed
 from mngr_tmr.model.run import RunOptions, RunSpec
 from mngr_tmr.model.task import agent_of, make_task
 
@@ -53,7 +54,7 @@ def run_on(spec: RunSpec, world: SimWorld, disk: Disk, **executor_options: Any) 
         executor = SimExecutor(world, floor=state.last_at, **executor_options)
         loop = Loop(state, disk.append, executor)
         if disk.entries:
-            loop.resume(Entry(executor.now(), "run", "noted", message="resumed"))
+            loop.resume(Entry(executor.now(), "run", "noted", message="resumed", fact=RunResumed()))
         loop.go()
         if not state.stopped_why:
             return state
@@ -211,8 +212,9 @@ def test_many_downtimes_clock_jumps_and_freezes_in_one_run_lose_no_result(seed: 
 def test_an_orchestrator_that_stood_still_writes_that_down_and_takes_what_is_finished() -> None:
     spec, world, disk = make_spec(12), SimWorld("r1", 1), Disk()
     check_end(spec, world, run_on(spec, world, disk, freezes=(9 * HOUR_S,)))
-    (pause,) = (entry for entry in disk.entries if entry.message == "paused")
-    assert pause.at - pause.data["since"] >= 9 * HOUR_S
+    (pause,) = (entry for entry in disk.entries if isinstance(entry.fact, RunPaused))
+    assert isinstance(pause.fact, RunPaused)
+    assert pause.at - pause.fact.since >= 9 * HOUR_S
 
 
 def be_down(world: SimWorld, chance: random.Random) -> None:
@@ -235,7 +237,7 @@ def test_a_run_without_credit_launches_few_agents_and_the_rest_can_be_resumed() 
     assert [entry.message for entry in disk.entries if entry.step == "run"] == ["launching stopped"]
     world.fault_share = 0.0
     resumed = Loop(fold(spec, disk.entries), disk.append, SimExecutor(world))
-    resumed.resume(Entry(world.now, "run", "noted", message="resumed"))
+    resumed.resume(Entry(world.now, "run", "noted", message="resumed", fact=RunResumed()))
     assert not resumed.go().queue
     assert len(world.verified) == 40 - len([task for task in state.tasks.values() if task.has_failed])
 

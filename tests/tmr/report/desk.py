@@ -8,9 +8,10 @@ import msgspec
 from tests.support.repository import commit_all, copy_of
 
 import mngr
-from mngr_tmr.model.entry import Entry, Kind, Step
+from mngr_tmr.model.entry import Kind, Step
 from mngr_tmr.model.integration import Integration
 from mngr_tmr.model.measured import Measured, MeasuredTest
+from mngr_tmr.model.old_entries import read_entry
 from mngr_tmr.model.record import Commit, End, TaskRecord
 from mngr_tmr.model.result import Blocked, Change, ChangeKind, Claim, Escalation, Outcome, Result
 from mngr_tmr.model.run import RunOptions, RunSpec
@@ -138,9 +139,10 @@ class RunDesk:
         """A line of the journal, ten seconds after the last."""
         self._at += 10.0
         slug = task(name).slug if name else ""
-        entry = Entry(self._at, step, kind, slug, 1 if name else 0, message, data)
+        entry = {"at": self._at, "step": step, "kind": kind, "task": slug, "message": message, "data": data}
+        line = msgspec.json.encode({**entry, "attempt": 1 if name else 0})
         with open(self.folder.journal, "ab") as file:
-            file.write(msgspec.json.encode(entry) + b"\n")
+            file.write(msgspec.json.encode(read_entry(line)) + b"\n")
 
     def launched(self, *names: str) -> None:
         for name in names:

@@ -12,6 +12,7 @@ from tests.tmr.project import Project
 
 from mngr_tmr.engine.state import RunState
 from mngr_tmr.model.entry import Entry
+from mngr_tmr.model.facts import RunResumed
 from mngr_tmr.model.record import TaskRecord
 from mngr_tmr.model.run import RunOptions, RunSpec
 from mngr_tmr.model.task import make_task
@@ -57,7 +58,9 @@ class Pipeline:
         self.go(folder)
         return self.records(folder)
 
-    def go(self, folder: RunFolder, env: dict[str, str] | None = None, **resume: Any) -> RunState:
+    def go(
+        self, folder: RunFolder, env: dict[str, str] | None = None, resume: RunResumed | None = None
+    ) -> RunState:
         return run_tasks(
             folder,
             manager=self.manager,

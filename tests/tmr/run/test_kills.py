@@ -15,6 +15,7 @@ from tests.tmr.run.pipeline import KNOBS, UNCHANGED, Pipeline
 
 import mngr
 from mngr_tmr.engine.journal import read_journal
+from mngr_tmr.model.facts import AgentLaunched
 from mngr_tmr.run.polling import agents_of
 
 KILLS = int(os.environ.get("MNGR_TEST_KILLS", "10"))
@@ -40,7 +41,9 @@ def test_killed_at_any_moment_a_resumed_run_loses_and_repeats_nothing(pipeline: 
     created = Counter(
         entry.task
         for entry in read_journal(folder.journal)
-        if entry.step == "launch" and entry.kind == "done" and not entry.data.get("adopted")
+        if entry.step == "launch"
+        and entry.kind == "done"
+        and not (isinstance(entry.fact, AgentLaunched) and entry.fact.adopted)
     )
     assert max(created.values()) == 1
     agents = agents_of(spec.id, pipeline.manager)

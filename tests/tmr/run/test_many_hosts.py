@@ -21,6 +21,7 @@ from mngr_tmr.copies.copies import Copies
 from mngr_tmr.engine.journal import read_journal
 from mngr_tmr.engine.state import RunState
 from mngr_tmr.model.entry import Entry
+from mngr_tmr.model.facts import AgentStopped
 from mngr_tmr.run.folder import read_spec
 from mngr_tmr.run.polling import AgentPoller
 from mngr_tmr.run.steps import Steps
@@ -94,13 +95,13 @@ def test_a_step_asks_no_host_but_its_own(pipeline: Pipeline, hosts: FaultyProvid
     steps = Steps(state, folder, pipeline.manager, {})
     hosts.create(HostSpec(name="bystander"))
     calls = pipeline.world.host_dir / "providers/faulty/bystander/calls"
-    data = steps.launch(Entry(1.0, "launch", "intended", slug, 1))
-    state.apply(Entry(2.0, "launch", "done", slug, 1, data=data))
+    launched = steps.launch(Entry(1.0, "launch", "intended", slug, 1))
+    state.apply(Entry(2.0, "launch", "done", slug, 1, fact=launched))
     address = state.addresses[state.tasks[slug].agent]
     assert wait_until(lambda: mngr.find(address, manager=pipeline.manager).agent.result, PATIENCE_S)
     for step in (steps.nudge, steps.pull, steps.verify, steps.stop):
         told = step(Entry(3.0, "pull", "intended", slug, 1))
-    assert told == {"changed": True}
+    assert told == AgentStopped(True)
     assert not calls.exists(), "the steps asked a host that is not theirs"
 
 

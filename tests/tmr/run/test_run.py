@@ -13,6 +13,7 @@ import mngr
 from mngr.process import wait_until
 from mngr_tmr.engine.journal import read_journal
 from mngr_tmr.model.entry import Entry
+from mngr_tmr.model.facts import RunResumed, VerifyRequest
 from mngr_tmr.model.task import agent_of, branch_of
 from mngr_tmr.run.folder import RunFolder
 from mngr_tmr.run.polling import agents_of
@@ -81,12 +82,12 @@ def test_agents_with_equal_trees_share_one_copy_and_each_has_its_own_verdict(pip
     for slug in (a, b, c):
         os.unlink(folder.file(slug, 1, "verified.json"))
     steps = Steps(state, folder, pipeline.manager, {})
-    told = steps.verify(Entry(0.0, "verify", "intended", a, 1, data={"also": {b: 1, c: 1}}))
-    assert told["verdicts"] == {a: "passed", b: "passed"}
+    told = steps.verify(Entry(0.0, "verify", "intended", a, 1, fact=VerifyRequest({b: 1, c: 1})))
+    assert told.verdicts == {a: "passed", b: "passed"}
     again = pipeline.records(folder)
     assert [record.after is not None for record in again.values()] == [True, True, False]
     assert all(record.after.commit == record.commit for record in again.values() if record.after)
-    assert steps.verify(Entry(0.0, "verify", "intended", c, 1))["verdicts"] == {c: "passed"}
+    assert steps.verify(Entry(0.0, "verify", "intended", c, 1)).verdicts == {c: "passed"}
     copies = mngr.list_agents(mngr.Filter(labels=("tmr.copy=r1",)), manager=pipeline.manager).agents
     assert copies == ()
 
@@ -183,7 +184,7 @@ def test_a_killed_tmux_server_ends_its_tasks_and_the_rest_goes_on(pipeline: Pipe
     assert [records[f"test_{name}"].end for name in "abc"] == ["failed", "failed", "result"]
     assert (
         records["test_a"].message
-        == "the agent is lost: process gone, no exit record: the tmux server ended first"
+        == "the agent's state cannot be read: process gone, no exit record: the tmux server ended first"
     )
 
 
@@ -205,7 +206,7 @@ def test_a_task_that_was_lost_can_be_tried_again_and_keeps_both_attempts(pipelin
     first = pipeline.records(folder)["test_a"]
     assert first.end == "failed"
     (pipeline.plays / "test_a.json").write_text(f'[{{"run": "{UNCHANGED["run"]}"}}]')
-    pipeline.go(folder, again=[first.task.slug])
+    pipeline.go(folder, resume=RunResumed(again=(first.task.slug,)))
     second = pipeline.records(folder)["test_a"]
     assert (second.end, second.attempt) == ("result", 2)
     assert os.path.isfile(folder.file(first.task.slug, 1, "prompt.md"))

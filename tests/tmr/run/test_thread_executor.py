@@ -6,13 +6,13 @@ import re
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import mngr
 from mngr_tmr.engine.observation import Poll
 from mngr_tmr.model.entry import Entry
+from mngr_tmr.model.facts import AnyFact
 from mngr_tmr.run.folder import RunFolder
 from mngr_tmr.run.log import RunLog
 from mngr_tmr.run.redact import Redactor
@@ -123,7 +123,7 @@ def test_the_watcher_survives_a_bell_that_cannot_be_heard_and_says_so_once(eye: 
 def test_a_bug_in_a_step_leaves_its_traceback_in_the_log_and_its_place_in_the_row(
     eye: Eye, tmp_path: Path
 ) -> None:
-    def stumble(_: Entry) -> dict[str, Any]:
+    def stumble(_: Entry) -> AnyFact:
         raise KeyError("canary-in-an-error")
 
     env = {"TOKEN": "canary-in-an-error"}

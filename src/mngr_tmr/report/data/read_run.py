@@ -15,6 +15,7 @@ from mngr_tmr.engine.state import RunState
 from mngr_tmr.engine.task_state import Phase
 from mngr_tmr.model.entry import Entry
 from mngr_tmr.model.integration import Integration
+from mngr_tmr.model.old_entries import read_entry
 from mngr_tmr.model.record import TaskRecord
 from mngr_tmr.model.task import Task
 from mngr_tmr.model.verdict import Verified
@@ -91,7 +92,7 @@ def read_entries(path: str, problems: list[str]) -> tuple[Entry, ...]:
     entries, damaged = [], 0
     for line in lines:
         try:
-            entries.append(msgspec.json.decode(line, type=Entry))
+            entries.append(read_entry(line))
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             damaged += 1
     if damaged:

@@ -96,7 +96,7 @@ def status_of(row: Row) -> Status:
 
 def agent_status(row: Row) -> Status:
     """How its agent's work ended; an agent that ran out of time is a timeout."""
-    if row.section == "infrastructure" and "timed out" in row.why:
+    if row.section == "infrastructure" and row.record and row.record.cause == "timeout":
         return "timeout"
     return _BY_SECTION.get(row.section) or _BY_VERDICT.get(row.verdict, "error")
 
