@@ -31,7 +31,7 @@ _OBJECT_ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _NOBODY = ("mngr tmr", "tmr@localhost")
 
 
-class Entry(Struct, frozen=True):
+class TreeEntry(Struct, frozen=True):
     """What a tree holds at a path; a mode of "0" means that nothing is there."""
 
     path: str
@@ -43,7 +43,7 @@ class Merge(Struct, frozen=True):
     """A merged tree. With conflicts its files hold markers, and `stages` the three sides by path and stage."""
 
     tree: str
-    stages: tuple[tuple[str, int, Entry], ...] = ()
+    stages: tuple[tuple[str, int, TreeEntry], ...] = ()
     messages: tuple[str, ...] = ()
 
     @property
@@ -84,7 +84,7 @@ class Repository:
         text = message.encode(errors="replace")
         return self.word("commit-tree", tree, *flags, "-F", "-", stdin=text, env=self._who)
 
-    def compose(self, tree: str, entries: Iterable[Entry]) -> str:
+    def compose(self, tree: str, entries: Iterable[TreeEntry]) -> str:
         """The tree with other entries at some paths."""
         gone_first = sorted(entries, key=lambda entry: (entry.mode != NOTHING, entry.path))
         lines = [
@@ -105,13 +105,13 @@ class Repository:
             done.check("git merge-tree failed")
         return read_merge(done.stdout, is_clean=done.code == 0)
 
-    def entries(self, treeish: str, *paths: str) -> dict[str, Entry]:
+    def entries(self, treeish: str, *paths: str) -> dict[str, TreeEntry]:
         """Every file of a tree, or those at some paths."""
         found = {}
         for line in self.ask("ls-tree", "-r", "-z", "--full-tree", treeish, "--", *paths).split(b"\0")[:-1]:
             about, _, path = line.partition(b"\t")
             mode, _, oid = os.fsdecode(about).split(" ")
-            found[os.fsdecode(path)] = Entry(os.fsdecode(path), mode, oid)
+            found[os.fsdecode(path)] = TreeEntry(os.fsdecode(path), mode, oid)
         return found
 
     def sizes(self, ids: Iterable[str]) -> dict[str, tuple[str, int]]:
@@ -177,7 +177,7 @@ def read_merge(output: bytes, *, is_clean: bool) -> Merge:
     for field in fields[1:end]:
         about, _, path = field.partition("\t")
         mode, oid, stage = about.split(" ")
-        stages.append((path, int(stage), Entry(path, mode, oid)))
+        stages.append((path, int(stage), TreeEntry(path, mode, oid)))
     return Merge(fields[0], tuple(stages), tuple(_messages(fields[end + 1 :])) or ("conflict",))
 
 

@@ -12,7 +12,7 @@ import mngr
 from mngr_lib.command_options import note
 from mngr_tmr.cli.places import Place, find_place
 from mngr_tmr.cli.settings import out_option
-from mngr_tmr.report.data.counts import times
+from mngr_tmr.report.data.counts import plural
 from mngr_tmr.report.data.read_run import is_alive
 from mngr_tmr.report.out.terminal import printable
 from mngr_tmr.run.cleanup import Leftovers, find_leftovers, remove
@@ -139,7 +139,7 @@ def _line(one: Deleted, dry_run: bool) -> str:
         return f"{one.run}: {one.error}"
     verb = "would delete" if dry_run else "deleted"
     notes = "".join(f"; {note}" for note in one.notes)
-    return f"{verb} {one.run}: {times(len(one.agents), 'agent')}, {_branches(len(one.branches))}{notes}"
+    return f"{verb} {one.run}: {plural(len(one.agents), 'agent')}, {_branches(len(one.branches))}{notes}"
 
 
 def _exit_code(done: list[Deleted], failed: list[mngr.MngrError]) -> int:

@@ -17,7 +17,7 @@ from mngr_tmr.cli.run import make_spec
 from mngr_tmr.demo.ending import ending
 from mngr_tmr.demo.setup import Stage, set_up_demo, user_packages
 from mngr_tmr.model.run import RunSpec
-from mngr_tmr.report.report import Reported, write_report
+from mngr_tmr.report.report import WrittenReport, write_report
 from mngr_tmr.report.reporter import Reporter
 from mngr_tmr.run.folder import RunFolder, make_folder, runs_folder
 from mngr_tmr.run.integrate_run import Secrets, integrate_run
@@ -70,7 +70,7 @@ def command(context: click.Context, folder: str, no_keep: bool) -> int:
     return 0 if reported else INTERRUPTED
 
 
-def _run(folder: RunFolder, manager: mngr.Manager, progress: Progress) -> Reported | None:
+def _run(folder: RunFolder, manager: mngr.Manager, progress: Progress) -> WrittenReport | None:
     """Runs, integrates and reports, as `mngr tmr run` does; None when it was interrupted."""
     secrets, tell = Secrets(tests=user_packages()), _Impatience(progress)
     try:

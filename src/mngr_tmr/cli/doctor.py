@@ -10,7 +10,7 @@ from mngr_tmr.cli.places import Place, find_place
 from mngr_tmr.cli.run import make_spec
 from mngr_tmr.cli.settings import environment, new_options, settings, with_run_options
 from mngr_tmr.copies.copy import open_copy
-from mngr_tmr.report.data.counts import times
+from mngr_tmr.report.data.counts import plural
 from mngr_tmr.run.preflight import check_agents, check_host, finding_line, is_here
 from mngr_tmr.run.redact import make_redactor
 
@@ -50,7 +50,7 @@ def _tests(
     """What a copy of the base commit shows: the tests that pytest collects, and the program on another host."""
     try:
         spec, _ = make_spec(place, paths, said)
-        found = f"{times(len(spec.tasks), 'test')} collected at {spec.base[:12]}"
+        found = f"{plural(len(spec.tasks), 'test')} collected at {spec.base[:12]}"
         tests = mngr.Finding("tests", True, "error", found)
         if is_here(spec.options):
             return [tests]

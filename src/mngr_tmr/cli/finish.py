@@ -11,7 +11,7 @@ import mngr
 from mngr_lib.command_options import is_quiet
 from mngr_tmr.engine.state import RunState
 from mngr_tmr.model.facts import RunResumed
-from mngr_tmr.report.report import Reported, write_report
+from mngr_tmr.report.report import WrittenReport, write_report
 from mngr_tmr.report.reporter import Reporter
 from mngr_tmr.run.folder import RunFolder, read_json
 from mngr_tmr.run.integrate_run import Secrets, integrate_run
@@ -84,6 +84,6 @@ def _finish(folder: RunFolder, state: RunState, progress: Progress) -> int:
     return reported.exit_code
 
 
-def show(reported: Reported) -> None:
+def show(reported: WrittenReport) -> None:
     for line in reported.lines:
         click.echo(line)

@@ -11,7 +11,7 @@ from mngr_tmr.cli.run import make_spec
 from mngr_tmr.cli.settings import environment, preflight_option, pytest_option, settings, with_run_options
 from mngr_tmr.model.run import RunSpec
 from mngr_tmr.model.task import agent_of
-from mngr_tmr.report.data.counts import times
+from mngr_tmr.report.data.counts import plural
 from mngr_tmr.run.preflight import check_agents, finding_line
 from mngr_tmr.run.progress import clock
 
@@ -41,7 +41,7 @@ def command(context: click.Context, /, paths: tuple[str, ...], as_json: bool, **
         return 0
     for task in sorted(spec.tasks, key=lambda task: -task.expected_s):
         click.echo(f"{agent_of(spec.id, task.slug)}  {task.node_id}")
-    click.echo(f"{times(len(spec.tasks), 'test')} at {spec.base[:12]}, {why}; {estimate(spec)}")
+    click.echo(f"{plural(len(spec.tasks), 'test')} at {spec.base[:12]}, {why}; {estimate(spec)}")
     for problem in problems:
         click.echo(finding_line(problem), err=True)
     return 0

@@ -68,7 +68,7 @@ def command(
 def _write_all(folder: RunFolder, as_json: bool) -> None:
     reported = write_report(folder)
     if as_json:
-        data = folder.redactor.json(make_summary(reported.contents, folder))
+        data = folder.redactor.json(make_summary(reported.model, folder))
         click.echo(msgspec.json.format(data, indent=2).decode())
     else:
         show(reported)

@@ -28,7 +28,7 @@ from mngr_tmr.copies.base_snapshot import make_base_snapshot, name_base_snapshot
 from mngr_tmr.copies.copies import Copies
 from mngr_tmr.git import run_git
 from mngr_tmr.model.run import RunSpec
-from mngr_tmr.report.data.counts import times
+from mngr_tmr.report.data.counts import plural
 from mngr_tmr.run.folder import RunFolder, make_folder
 from mngr_tmr.run.history import with_expected
 from mngr_tmr.run.preflight import check_agents, check_host, stop_for_problems
@@ -74,7 +74,7 @@ def command(context: click.Context, /, paths: tuple[str, ...], form: str, dry_ru
             refuse_test_ids(spec, redactor)
             if is_checked:
                 stop_for_problems(check_host(spec.options, copies.at(spec.base), place.manager), progress.say)
-            progress.say(f"run {spec.id}: {times(len(spec.tasks), 'test')} at {spec.base[:12]}, {why}")
+            progress.say(f"run {spec.id}: {plural(len(spec.tasks), 'test')} at {spec.base[:12]}, {why}")
             if dry_run:
                 for task in spec.tasks:
                     click.echo(task.node_id)

@@ -14,8 +14,8 @@ from mngr_lib.command_options import note
 from mngr_tmr.cli.places import Place, find_place
 from mngr_tmr.cli.settings import out_option
 from mngr_tmr.report.data.read_run import is_alive, read_run
-from mngr_tmr.report.data.report_model import make_contents
-from mngr_tmr.report.data.sections import SECTIONS, Name
+from mngr_tmr.report.data.report_model import make_report_model
+from mngr_tmr.report.data.sections import SECTIONS, SectionName
 from mngr_tmr.report.out.summary import Summary, make_summary
 from mngr_tmr.report.out.terminal import printable
 from mngr_tmr.run.folder import RunFolder, run_names
@@ -66,7 +66,7 @@ def row_of(folder: RunFolder) -> RunRow:
     """From its summary where that is newer than everything it tells of, else from the whole folder."""
     name = os.path.basename(folder.path)
     try:
-        summary = _summary(folder) or make_summary(make_contents(read_run(folder)), folder)
+        summary = _summary(folder) or make_summary(make_report_model(read_run(folder)), folder)
     except (mngr.MngrError, OSError) as error:
         return RunRow(name, folder.path, problem=str(error))
     branch = summary.branch
@@ -126,5 +126,5 @@ def _words(row: RunRow) -> str:
 
 
 def _title(name: str) -> str:
-    known: dict[str, Name] = {one: one for one in SECTIONS}
+    known: dict[str, SectionName] = {one: one for one in SECTIONS}
     return SECTIONS[known[name]].title.lower() if name in known else name

@@ -10,7 +10,7 @@ from mngr_lib.safe_text import raw
 from mngr_tmr.cli.places import find_place
 from mngr_tmr.cli.settings import out_option
 from mngr_tmr.report.out.page.source import TmrSource
-from mngr_tmr.report.out.status import Status, make_status, status_lines
+from mngr_tmr.report.out.status import RunStatus, make_status, status_lines
 from mngr_view.chunks import encode
 
 _EVERY_S = 1.0
@@ -48,15 +48,15 @@ def command(context: click.Context, run: str, as_json: bool, watch: bool, out: s
     return 0
 
 
-def _look(source: TmrSource) -> tuple[Status, tuple[str, ...]]:
-    contents = source.contents()
+def _look(source: TmrSource) -> tuple[RunStatus, tuple[str, ...]]:
+    model = source.model()
     page = source.folder.report
-    status = make_status(contents, page if os.path.exists(page) else "", time.time())
+    status = make_status(model, page if os.path.exists(page) else "", time.time())
     redactor = source.folder.redactor
-    return redactor.record(status), tuple(map(redactor.text, status_lines(contents, status)))
+    return redactor.record(status), tuple(map(redactor.text, status_lines(model, status)))
 
 
-def _show(status: Status, lines: tuple[str, ...], *, as_json: bool, redraws: bool) -> None:
+def _show(status: RunStatus, lines: tuple[str, ...], *, as_json: bool, redraws: bool) -> None:
     if as_json:
         click.echo(encode(status).decode())
     else:

@@ -7,27 +7,27 @@ import sys
 from collections.abc import Iterable
 
 from mngr_tmr.demo.setup import Stage
-from mngr_tmr.report.data.counts import counted, times
+from mngr_tmr.report.data.counts import count_line, plural
 from mngr_tmr.report.data.sections import NAMES, SECTIONS
 from mngr_tmr.report.out.terminal import branch_log, printable
-from mngr_tmr.report.report import Reported
+from mngr_tmr.report.report import WrittenReport
 
 
-def ending(stage: Stage, reported: Reported, *, is_kept: bool) -> Iterable[str]:
+def ending(stage: Stage, reported: WrittenReport, *, is_kept: bool) -> Iterable[str]:
     """Lines that are safe to print; makes the link to the page where that is kept."""
-    contents = reported.contents
-    if contents.headline:
-        yield contents.headline
-    yield counted(contents)
+    model = reported.model
+    if model.headline:
+        yield model.headline
+    yield count_line(model)
     for name in NAMES:
-        for row in contents.section(name):
+        for row in model.section(name):
             test = row.task.node_id.rpartition("::")[2]
             yield printable(f"  {SECTIONS[name].title.lower():<26}{test}")
-    if (one := contents.integration) is None:
+    if (one := model.integration) is None:
         return
-    log = branch_log(contents)
+    log = branch_log(model)
     yield ""
-    yield f"branch {one.branch}, {times(len(log), 'commit')} (git log --oneline):"
+    yield f"branch {one.branch}, {plural(len(log), 'commit')} (git log --oneline):"
     yield from (f"  {printable(line)}" for line in log)
     if not is_kept:
         return

@@ -5,26 +5,26 @@ from msgspec import Struct
 from mngr_tmr.git import Merge, Repository
 
 
-class Difference(Struct, frozen=True):
+class CommitDiff(Struct, frozen=True):
     """From a commit to its child."""
 
     before: str
     after: str
 
 
-def pick(repo: Repository, tip: str, change: Difference, root: str) -> Merge:
+def cherry_pick(repo: Repository, tip: str, diff: CommitDiff, root: str) -> Merge:
     """Merges a difference into `tip`, which descends from `root`.
 
     git 2.39 merges over the common ancestor only. Where that is not `before`, the tip's tree gets a commit whose
     parent is.
     """
     ours = tip
-    if change.before != root:
-        ours = repo.commit(f"{tip}^{{tree}}", [change.before], "a tip to merge into")
-    return repo.merge(ours, change.after)
+    if diff.before != root:
+        ours = repo.commit(f"{tip}^{{tree}}", [diff.before], "a tip to merge into")
+    return repo.merge(ours, diff.after)
 
 
-def undo(repo: Repository, tip: str, commit: str, parent: str) -> Merge:
+def revert(repo: Repository, tip: str, commit: str, parent: str) -> Merge:
     """Merges the inverse of an ancestor of `tip` into it, as `git revert` would."""
     inverse = repo.commit(f"{parent}^{{tree}}", [commit], "an inverse to merge in")
     return repo.merge(tip, inverse)

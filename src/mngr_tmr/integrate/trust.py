@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from msgspec import Struct
 
 
-class Trust(Struct, frozen=True):
+class AgentTrust(Struct, frozen=True):
     """What agents of the reduce step are given, and what their commits must pass.
 
     `check` gets two commits and raises a MngrError when what lies between them must not be used.

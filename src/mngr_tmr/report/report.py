@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from mngr_tmr.agent_text import one_line
-from mngr_tmr.report.data.report_model import Contents
+from mngr_tmr.report.data.report_model import ReportModel
 from mngr_tmr.report.out.junit import junit
 from mngr_tmr.report.out.markdown import append_step_summary, step_summary
 from mngr_tmr.report.out.page.source import TmrSource
@@ -17,38 +17,38 @@ from mngr_view.errors import ViewError
 from mngr_view.page import page_parts
 
 
-class Reported(Struct, frozen=True):
+class WrittenReport(Struct, frozen=True):
     """What to print, how a command should end, and the page, empty when it could not be made."""
 
     lines: tuple[str, ...]
     exit_code: int
     page: str
-    contents: Contents
+    model: ReportModel
 
 
-def write_report(folder: RunFolder, *, env: Mapping[str, str] | None = None) -> Reported:
+def write_report(folder: RunFolder, *, env: Mapping[str, str] | None = None) -> WrittenReport:
     """Writes all files anew; with GITHUB_STEP_SUMMARY set also that. Damage is told, only `run.json` must be whole."""
     source = TmrSource(folder)
-    contents = source.contents()
-    write_summary(folder, contents)
-    page, problem = try_page(folder, source, contents)
+    model = source.model()
+    write_summary(folder, model)
+    page, problem = try_page(folder, source, model)
     clean = folder.redactor.text
-    append_step_summary(clean(step_summary(contents)), os.environ if env is None else env)
+    append_step_summary(clean(step_summary(model)), os.environ if env is None else env)
     said = (f"no page: {one_line(problem)}",) if problem else ()
-    lines = tuple(map(clean, (*report_lines(contents, folder, page), *said)))
-    return Reported(lines, contents.exit_code, page, contents)
+    lines = tuple(map(clean, (*report_lines(model, folder, page), *said)))
+    return WrittenReport(lines, model.exit_code, page, model)
 
 
-def write_summary(folder: RunFolder, contents: Contents) -> None:
+def write_summary(folder: RunFolder, model: ReportModel) -> None:
     """`summary.json` and `junit.xml`, each in one step."""
-    folder.writer.write_json(folder.summary, make_summary(contents, folder))
-    folder.writer.write(folder.junit, junit(contents))
+    folder.writer.write_json(folder.summary, make_summary(model, folder))
+    folder.writer.write(folder.junit, junit(model))
 
 
-def try_page(folder: RunFolder, source: TmrSource, contents: Contents) -> tuple[str, str]:
+def try_page(folder: RunFolder, source: TmrSource, model: ReportModel) -> tuple[str, str]:
     """Writes the page; its path, or else what was in the way."""
     try:
-        folder.writer.write_clean(folder.report, page_parts(source.index_of(contents), source.chunks()))
+        folder.writer.write_clean(folder.report, page_parts(source.index_of(model), source.chunks()))
     except ViewError as error:
         return "", f"{error.message} ({error.hint})" if error.hint else error.message
     except OSError as error:

@@ -59,9 +59,9 @@ class Reporter:
         """One report and how long it took; what fails is tried again later, and the run's end tells it aloud."""
         started = time.monotonic()
         try:
-            contents = self._source.contents()
-            write_summary(self._source.folder, contents)
-            try_page(self._source.folder, self._source, contents)
+            model = self._source.model()
+            write_summary(self._source.folder, model)
+            try_page(self._source.folder, self._source, model)
         except (OSError, mngr.MngrError):
             pass
         return time.monotonic() - started

@@ -9,11 +9,11 @@ from msgspec.structs import replace
 
 import mngr
 from mngr_tmr.integrate.gates.copy_runner import CopyRunner
-from mngr_tmr.integrate.gates.runner import TellingRunner
+from mngr_tmr.integrate.gates.runner import ProgressRunner
 from mngr_tmr.integrate.publish.pull_request import pr_text
 from mngr_tmr.integrate.publish.push import find_token, publish
 from mngr_tmr.integrate.reduce import reduce
-from mngr_tmr.integrate.trust import Trust
+from mngr_tmr.integrate.trust import AgentTrust
 from mngr_tmr.model.integration import Integration
 from mngr_tmr.model.run import RunOptions, RunSpec
 from mngr_tmr.run.folder import RunFolder, read_json
@@ -62,9 +62,9 @@ def _integrate(
         integration = reduce(
             spec,
             tasks,
-            runner=TellingRunner(runner, tell),
+            runner=ProgressRunner(runner, tell),
             before=before,
-            trust=Trust(secrets.integrator, partial(_check, spec, clean)),
+            trust=AgentTrust(secrets.integrator, partial(_check, spec, clean)),
             manager=manager,
         )
     integration = clean.record(integration)

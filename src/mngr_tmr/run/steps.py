@@ -36,7 +36,7 @@ from mngr_tmr.run.end_hosts import end_host
 from mngr_tmr.run.folder import RunFolder, read_json
 from mngr_tmr.run.polling import ATTEMPT, RUN, TASK, find_known, is_complete, launched_as
 from mngr_tmr.run.redact import Redactor, no_values_in_errors
-from mngr_tmr.verify.verify import Check, measure_base, verify_equal
+from mngr_tmr.verify.verify import CommitCheck, measure_base, verify_equal
 
 _RESULT = "result.json"
 _DELIVERED = ("delivered", "queued")
@@ -140,7 +140,7 @@ class Steps:
         left = {slug: attempt for slug, attempt in attempts.items() if slug not in verdicts}
         with ExitStack() as stack:
             checks = [
-                Check(
+                CommitCheck(
                     self._tasks[slug],
                     read_json(self._folder.file(slug, attempt, "pulled.json"), Pulled).commit,
                     stack.enter_context(self._writer.staging()),

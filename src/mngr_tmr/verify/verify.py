@@ -35,11 +35,11 @@ def verify(
     A copy that cannot be made or reached is a MngrError; everything that the test does is a verdict.
     `artifacts` names a folder into which the outbox of these runs is brought.
     """
-    ((_, verified),) = verify_equal(run, [Check(task, commit, artifacts)], env=env, manager=manager)
+    ((_, verified),) = verify_equal(run, [CommitCheck(task, commit, artifacts)], env=env, manager=manager)
     return verified
 
 
-class Check(Struct, frozen=True):
+class CommitCheck(Struct, frozen=True):
     """A test to run at a commit; `artifacts` names a folder for the outbox of its runs."""
 
     task: Task
@@ -49,7 +49,7 @@ class Check(Struct, frozen=True):
 
 def verify_equal(
     run: RunSpec,
-    checks: Sequence[Check],
+    checks: Sequence[CommitCheck],
     *,
     env: Mapping[str, str] | None = None,
     manager: mngr.Manager | None = None,

@@ -171,7 +171,7 @@ def test_an_agent_that_asks_needs_you_everywhere_until_it_is_answered(pipeline: 
     run.until_says(question)
     text, record = command.ok("tmr", "status").stdout, command.ok("tmr", "status", "--json").json
     source = TmrSource(pipeline.found())
-    page = make_run(source.contents(), {}, "r1")
+    page = make_run(source.model(), {}, "r1")
     (agent,) = agents_of("r1", pipeline.manager)
     answer = f"mngr message {agent.name} -m yes"
     command.ok("message", agent.name, "-m", "yes")

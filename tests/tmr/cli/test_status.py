@@ -99,7 +99,7 @@ def test_a_run_that_integrates_says_so_and_is_watched_until_the_branch_is_there(
         now, runs = mngr.ok("tmr", "status").stdout, mngr.ok("tmr", "runs").stdout
         record = mngr.ok("tmr", "status", "--json").json
         mngr.ok("tmr", "report")
-        page = make_run(TmrSource(desk.folder).contents(), {}, "r1")
+        page = make_run(TmrSource(desk.folder).model(), {}, "r1")
         child = mngr.start("tmr", "status", "--watch", "--json")
         assert child.stdout is not None
         assert b'"state":"integrating"' in child.stdout.readline()

@@ -7,10 +7,10 @@ import pytest
 from tests.tmr.integrate.scene import Scene, Work
 
 from mngr_tmr.git import Repository
-from mngr_tmr.integrate.branch.builder import Builder
+from mngr_tmr.integrate.branch.builder import BranchBuilder
 from mngr_tmr.integrate.branch.plan import make_plan
-from mngr_tmr.integrate.gates.bisect import blame
-from mngr_tmr.integrate.gates.checks import Check
+from mngr_tmr.integrate.gates.bisect import find_culprits
+from mngr_tmr.integrate.gates.checks import BranchCheck
 from mngr_tmr.integrate.integrate import prepare
 
 pytestmark = pytest.mark.accept("R10")
@@ -25,13 +25,15 @@ def scene(tmp_path: Path) -> Scene:
 def blamed(scene: Scene, is_green: Callable[[set[str]], bool], owner: str = "") -> tuple[str, ...]:
     """Who is to blame when a commit is green for some sets of changed files."""
     repo = Repository(str(scene.repo), 0)
-    plan = make_plan(prepare(repo, scene.run, scene.records).units)
+    plan = make_plan(prepare(repo, scene.run, scene.records).changes)
 
     def problem(commit: str) -> str:
         changed = {path for path in FILES if scene.show(commit, path) != FILES[path]}
         return "" if is_green(changed) else "red"
 
-    return blame(Builder(repo, scene.base), scene.base, plan, Check("check", problem, owner=owner))
+    return find_culprits(
+        BranchBuilder(repo, scene.base), scene.base, plan, BranchCheck("check", problem, owner=owner)
+    )
 
 
 def change(scene: Scene, name: str, *paths: str, importance: int = 3) -> str:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from tests.tmr.integrate.scene import Scene, Work
 
-from mngr_tmr.integrate.split.candidates import reject, sort_out
+from mngr_tmr.integrate.split.candidates import rejection, select_candidates
 from mngr_tmr.model.record import Commit, TaskRecord
 from mngr_tmr.model.result import Blocked, Claim, Outcome, Result
 from mngr_tmr.model.task import make_task
@@ -42,7 +42,7 @@ def claim(outcome: Outcome, **more: Any) -> Claim:
 
 @pytest.mark.accept("R7")
 def test_verified_work_is_a_candidate() -> None:
-    assert reject(record()) is None
+    assert rejection(record()) is None
 
 
 @pytest.mark.accept("R7", "R8")
@@ -83,7 +83,7 @@ def test_verified_work_is_a_candidate() -> None:
     ],
 )
 def test_everything_else_says_why_not(more: dict[str, Any], kind: str, why: str) -> None:
-    account = reject(record(**more))
+    account = rejection(record(**more))
     assert account is not None
     assert (account.kind, account.why) == (kind, why)
 
@@ -108,7 +108,7 @@ claims = st.none() | st.sampled_from([Claim(problem="?"), *(claim(outcome) for o
 )
 def test_every_task_is_a_candidate_or_has_an_account(rows: list[dict[str, Any]]) -> None:
     records = [record(f"test_{number}", **row) for number, row in enumerate(rows)]
-    done = sort_out(records)
+    done = select_candidates(records)
     named = [one.task.slug for one in done.candidates] + [account.task for account in done.accounts]
     assert sorted(named) == sorted(one.task.slug for one in records)
     assert all(one.after and one.after.verdict == "passed" for one in done.candidates)

@@ -16,8 +16,8 @@ from mngr_tmr.integrate.agent.conflict_agents import conflict_prompt
 from mngr_tmr.integrate.agent.integrator import integrate_by_agent, integrator_job
 from mngr_tmr.integrate.branch.conflict import Conflict
 from mngr_tmr.integrate.reduce import reduce
-from mngr_tmr.integrate.split.candidates import sort_out
-from mngr_tmr.integrate.trust import Trust
+from mngr_tmr.integrate.split.candidates import select_candidates
+from mngr_tmr.integrate.trust import AgentTrust
 from mngr_tmr.model.integration import Integration
 from mngr_tmr.model.verdict import TestRun
 
@@ -123,7 +123,7 @@ def test_one_agent_gets_all_results_and_builds_the_branch(scene: Scene, world: W
 def test_what_the_agent_leaves_out_is_named(scene: Scene, world: World) -> None:
     taken = scene.agent("test_a.py::test_a", Work("y", {"other.py": "y = 1\n"}))
     left = scene.agent("test_b.py::test_b", Work("three", {"app.py": APP.replace("line 3\n", "three\n")}))
-    play(scene, *commands(integrator_job(scene.run, sort_out(scene.records).candidates).prompt))
+    play(scene, *commands(integrator_job(scene.run, select_candidates(scene.records).candidates).prompt))
     done = by_integrator(scene, world)
     assert done.notes == ()
     assert [fix.tasks for fix in done.fixes] == [(taken.task.slug,)]
@@ -235,6 +235,6 @@ def test_an_agent_sees_the_token_only_when_it_is_to_push(scene: Scene, world: Wo
     manager = mngr.Manager(cwd=str(scene.repo), env=world.env)
     env = {"GH_TOKEN": "canary", "EXTRA": "1", "OTHER": "2"}
     done = integrate_by_agent(
-        scene.run, scene.records, runner=Untried(scene), trust=Trust(env), manager=manager
+        scene.run, scene.records, runner=Untried(scene), trust=AgentTrust(env), manager=manager
     )
     assert scene.show(done.tip, "seen.txt").split() == (["EXTRA", "GH_TOKEN"] if push else ["EXTRA"])

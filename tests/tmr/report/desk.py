@@ -17,7 +17,7 @@ from mngr_tmr.model.result import Blocked, Change, ChangeKind, Claim, Escalation
 from mngr_tmr.model.run import RunOptions, RunSpec
 from mngr_tmr.model.task import Task, make_task
 from mngr_tmr.model.verdict import TestOutcome, TestRun, Verdict, Verified
-from mngr_tmr.report.data.report_model import Contents, RunNow, make_contents
+from mngr_tmr.report.data.report_model import ReportModel, RunReading, make_report_model
 from mngr_tmr.run.folder import RunFolder, make_folder, runs_folder
 from mngr_tmr.run.steps import Pulled
 
@@ -114,9 +114,9 @@ ESCALATING = record("escalating", result("escalating", escalations=(escalation("
 
 def contents_of(
     *records: TaskRecord, integration: Integration | None = None, is_alive: bool = False
-) -> Contents:
+) -> ReportModel:
     spec = RunSpec("r1", "/repo", BASE, T0, tuple(one.task for one in records), ("pytest",))
-    return make_contents(RunNow(spec, records, integration, is_alive, T0 + 60))
+    return make_report_model(RunReading(spec, records, integration, is_alive, T0 + 60))
 
 
 class RunDesk:

@@ -12,7 +12,7 @@ from mngr_tmr.model.measured import MeasuredTest
 from mngr_tmr.model.record import TaskRecord
 from mngr_tmr.model.result import Outcome
 from mngr_tmr.model.verdict import Verdict
-from mngr_tmr.report.data.causes import Cause, count_failures, count_fixed, find_causes
+from mngr_tmr.report.data.causes import FailureCause, count_failures, count_fixed, find_causes
 from mngr_tmr.report.data.fingerprint import fingerprint, normal
 from mngr_tmr.report.data.rows import make_rows
 
@@ -33,7 +33,7 @@ def fixture_failure(name: str, number: int) -> str:
     )
 
 
-def causes_of(*records: TaskRecord) -> tuple[Cause, ...]:
+def causes_of(*records: TaskRecord) -> tuple[FailureCause, ...]:
     return find_causes(make_rows(records))
 
 

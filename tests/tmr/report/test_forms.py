@@ -36,7 +36,7 @@ from mngr_tmr.model.integration import Account, Fix, Gate, Integration, Weakenin
 from mngr_tmr.model.measured import BranchCounts, Measured, MeasuredTest
 from mngr_tmr.model.record import Commit
 from mngr_tmr.model.result import Claim
-from mngr_tmr.report.data.report_model import Contents
+from mngr_tmr.report.data.report_model import ReportModel
 from mngr_tmr.report.data.sections import NAMES
 from mngr_tmr.report.out.junit import MARKS, junit, names_of
 from mngr_tmr.report.out.markdown import append_step_summary, step_summary
@@ -51,7 +51,7 @@ FOLDER = RunFolder("/repo/.mngr/tmr/r1")
 ALL = (CLEAN, FIXED, BLOCKED, LOST, MALFORMED, QUEUED, ESCALATING)
 
 
-def hostile() -> Contents:
+def hostile() -> ReportModel:
     """A run in which every text that an agent can choose is meant to do harm."""
     claim = result(
         "evil",
@@ -83,11 +83,11 @@ def hostile() -> Contents:
 
 @pytest.mark.accept("J6")
 def test_the_summary_is_the_record_that_its_schema_describes(tmp_path: Path) -> None:
-    contents = contents_of(*ALL)
+    model = contents_of(*ALL)
     folder = RunFolder(str(tmp_path))
-    write_summary(folder, contents)
+    write_summary(folder, model)
     read = msgspec.json.decode(Path(folder.summary).read_bytes(), type=Summary)
-    assert read == make_summary(contents, folder)
+    assert read == make_summary(model, folder)
     assert (read.schema, read.collected, read.exit_code) == (1, len(ALL), 3)
     assert sum(read.counts.values()) == len(read.rows) == len(ALL)
     optional = ("branch", "usage", "problems", "took_s", "integration", "schema")
@@ -131,7 +131,7 @@ def test_junit_has_a_case_for_every_row_and_counts_that_agree() -> None:
     assert set(MARKS) == set(NAMES)
 
 
-def with_branch() -> Contents:
+def with_branch() -> ReportModel:
     """Of three tests that failed before two pass on the branch; a fourth that was left out fails there as before."""
     left_out = record("left", result("left", "fixed", passed_before=False), commit(2), before="failed")
     lost = record("lost", None, end="failed", stage="watch", message="gone", before="failed", after=None)
@@ -153,25 +153,25 @@ def with_branch() -> Contents:
 
 @pytest.mark.accept("M20", "J6", "U6")
 def test_every_form_says_of_the_branch_what_was_measured_there() -> None:
-    contents = with_branch()
+    model = with_branch()
     told = "on the branch: 4 pass, 1 fails (it failed before)"
-    lines = report_lines(contents, FOLDER, "")
+    lines = report_lines(model, FOLDER, "")
     assert lines[:2] == (told, "4 failures (3 fixed), 1 cause:")
     assert "  gate suite is red: 4 pass, 1 fails (it failed before)" in lines
-    branch = make_summary(contents, FOLDER).branch
+    branch = make_summary(model, FOLDER).branch
     assert branch is not None
     assert branch.headline == told
     assert branch.counts == BranchCounts(passed=4, failed=1, failed_before=1, fixed=3)
-    assert f"**{told}**" in step_summary(contents)
-    assert "4 failures (3 fixed), 1 cause" in step_summary(contents)
-    cases = suite_of(contents).findall("testcase")
+    assert f"**{told}**" in step_summary(model)
+    assert "4 failures (3 fixed), 1 cause" in step_summary(model)
+    cases = suite_of(model).findall("testcase")
     marks = {str(case.get("name"))[5:]: [child.tag for child in case] for case in cases}
     assert {name: tags[0] for name, tags in marks.items() if tags[0] != "system-out"} == {
         "left": "failure",
         "lost": "error",
         "blocked": "error",
     }
-    run = make_run(contents, {}, "r1")
+    run = make_run(model, {}, "r1")
     assert (run.headline, len(run.measured)) == (told, 5)
     assert {test.name[5:]: test.status for test in run.tests if test.status != "passed"} == {"left": "failed"}
     assert Fact("gate suite", "4 pass, 1 fails (it failed before)", "bad") in run.facts
@@ -195,24 +195,24 @@ def test_junit_names_are_those_of_pytest(node_id: str, names: tuple[str, str, st
 @pytest.mark.accept("U6", "Q5")
 @given(st.text(max_size=200))
 def test_junit_is_xml_whatever_an_agent_wrote(text: str) -> None:
-    contents = contents_of(
+    model = contents_of(
         record("a", result("a", summary=text)),
         record("b", Claim(None, text or "x", text)),
         record("c", None, end="failed", stage="watch", message=text),
     )
-    suite = suite_of(contents)
+    suite = suite_of(model)
     assert len(suite.findall("testcase")) == 3
 
 
 @pytest.mark.accept("Q5")
 def test_hostile_text_leaves_no_control_character_in_any_form(tmp_path: Path) -> None:
-    contents = hostile()
-    write_summary(RunFolder(str(tmp_path)), contents)
+    model = hostile()
+    write_summary(RunFolder(str(tmp_path)), model)
     control = re.compile("[\x00-\x08\x0b-\x1f\x7f\u202e]")
     for text in (
-        junit(contents).decode(),
-        step_summary(contents),
-        "\n".join(report_lines(contents, FOLDER, "/repo/report.html")),
+        junit(model).decode(),
+        step_summary(model),
+        "\n".join(report_lines(model, FOLDER, "/repo/report.html")),
         (tmp_path / "summary.json").read_text(),
     ):
         assert "gnp.exe" in text
@@ -265,9 +265,9 @@ def test_the_lines_show_the_branch_as_git_tells_it(tmp_path: Path) -> None:
     tip = desk.git("commit-tree", "HEAD^{tree}", "-p", "HEAD", "-m", "mend \x1b[31mthe till").strip()
     fix = Fix(tip, 1, "mend the till", "1 test", 3, ("a",), ("src/till.py",))
     integration = Integration(desk.base, "tmr/r1/integrated", tip, fixes=(fix,))
-    contents = contents_of(CLEAN, LOST, integration=integration)
-    contents = msgspec.structs.replace(contents, now=msgspec.structs.replace(contents.now, spec=desk.spec))
-    lines = report_lines(contents, desk.folder, "")
+    model = contents_of(CLEAN, LOST, integration=integration)
+    model = msgspec.structs.replace(model, now=msgspec.structs.replace(model.now, spec=desk.spec))
+    lines = report_lines(model, desk.folder, "")
     at = lines.index("branch tmr/r1/integrated, 1 commit:")
     assert re.fullmatch(r"  [0-9a-f]{7,} mend \[31mthe till", lines[at + 1])
     assert f"  review        git log --reverse -p {desk.base[:12]}..tmr/r1/integrated" in lines
@@ -275,7 +275,7 @@ def test_the_lines_show_the_branch_as_git_tells_it(tmp_path: Path) -> None:
     assert lines[-1] == f"  resume        mngr tmr resume {desk.path} --retry"
 
 
-def suite_of(contents: Contents) -> xml.Element:
-    root = xml.fromstring(junit(contents))
+def suite_of(model: ReportModel) -> xml.Element:
+    root = xml.fromstring(junit(model))
     (suite,) = root
     return suite

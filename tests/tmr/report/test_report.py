@@ -125,7 +125,7 @@ def test_what_an_attempt_used_counts_when_the_task_was_tried_again(repo: Path) -
     assert rows[node("a")] == {"cost_usd": pytest.approx(0.57), "input_tokens": 2000, "model": "new"}
     assert desk.summary()["usage"] == {"cost_usd": pytest.approx(0.61), "input_tokens": 3000}
     assert "agents used $0.61, 3,000 tokens, all attempts together" in reported.lines
-    page = make_run(reported.contents, {}, "r1")
+    page = make_run(reported.model, {}, "r1")
     assert ("cost", "$0.61") in [(fact.label, fact.value) for fact in page.facts]
     (row,) = (test for test in page.tests if test.id == node("a"))
     assert row.work is not None

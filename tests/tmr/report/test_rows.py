@@ -17,7 +17,7 @@ from mngr_tmr.model.integration import Account, Fix, Integration, Weakening
 from mngr_tmr.model.record import TaskRecord
 from mngr_tmr.model.result import Claim, read_claim
 from mngr_tmr.model.verdict import Verified
-from mngr_tmr.report.data.rows import Row, make_rows
+from mngr_tmr.report.data.rows import ReportRow, make_rows
 from mngr_tmr.report.data.sections import NAMES, SECTIONS
 
 FIX, TEST = commit(1), commit(2, "test", "test")
@@ -218,7 +218,7 @@ def test_before_there_is_a_branch_added_tests_are_those_that_checks_saw() -> Non
     assert [row.task.node_id for row in rows if row.section == "added"] == [node("new")]
 
 
-def only(one: TaskRecord) -> Row:
+def only(one: TaskRecord) -> ReportRow:
     (row,) = make_rows([one])
     return row
 

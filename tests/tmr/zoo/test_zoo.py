@@ -23,9 +23,9 @@ from mngr.actions.manager import Manager
 from mngr_tmr.collect.collect import collect
 from mngr_tmr.model.run import RunOptions, RunSpec
 from mngr_tmr.model.task import agent_of
-from mngr_tmr.report.data.rows import Row
+from mngr_tmr.report.data.rows import ReportRow
 from mngr_tmr.report.data.sections import SECTIONS
-from mngr_tmr.report.report import Reported, write_report
+from mngr_tmr.report.report import WrittenReport, write_report
 from mngr_tmr.run.folder import RunFolder, make_folder, runs_folder
 from mngr_tmr.run.integrate_run import Secrets, integrate_run
 from mngr_tmr.run.polling import agents_of
@@ -68,10 +68,10 @@ class Zoo:
         self.spec = replace(spec, tasks=collect(spec, manager=self.manager).tasks)
         self.folder: RunFolder = make_folder(runs_folder(made.repo), self.spec)
         self.reported = self._run()
-        rows = [row for row in self.reported.contents.rows if row.record]
+        rows = [row for row in self.reported.model.rows if row.record]
         self.rows = {_name(row.task.node_id): row for row in rows}
 
-    def _run(self) -> Reported:
+    def _run(self) -> WrittenReport:
         env = {TOKEN: SECRET, CANARY: str(self.canary)}
         run_tasks(self.folder, manager=self.manager, env=env, tell=lambda line: None)
         integrate_run(self.folder, manager=self.manager, secrets=Secrets(env, {}))
@@ -80,7 +80,7 @@ class Zoo:
     def notes(self, name: str) -> str:
         return "; ".join(self.rows[name].notes)
 
-    def path(self, row: Row, *names: str) -> Path:
+    def path(self, row: ReportRow, *names: str) -> Path:
         return Path(self.folder.attempt(row.task.slug, 1), *names)
 
 

@@ -10,14 +10,14 @@ import mngr
 from mngr_tmr.copies.capacity_wait import wait_for_capacity
 from mngr_tmr.copies.copy import RUN_LABEL
 from mngr_tmr.copies.hosts import host_words
-from mngr_tmr.git import Entry, Repository
+from mngr_tmr.git import Repository, TreeEntry
 from mngr_tmr.integrate.publish.push import TOKEN_NAMES
-from mngr_tmr.integrate.trust import Trust
+from mngr_tmr.integrate.trust import AgentTrust
 from mngr_tmr.model.run import RunSpec
 from mngr_tmr.model.slug import agent_name
 
 
-class Job(Struct, frozen=True):
+class AgentJob(Struct, frozen=True):
     """What to do, starting from a commit. It also finds the commits `along`, and files under $MNGR_BASE_COMMIT."""
 
     name: str
@@ -27,13 +27,15 @@ class Job(Struct, frozen=True):
     files: dict[str, bytes] = {}
 
 
-def work(repo: Repository, run: RunSpec, job: Job, trust: Trust, manager: mngr.Manager | None) -> str:
+def run_job(
+    repo: Repository, run: RunSpec, job: AgentJob, trust: AgentTrust, manager: mngr.Manager | None
+) -> str:
     """The commit that the agent left on its branch; at the deadline what is there by then.
 
     The other commits travel as parents of the one that the copy is made from, and the files in its tree, so that any
     transfer brings them and none lies in the agent's way.
     """
-    entries = [Entry(path, "100644", repo.write_blob(data)) for path, data in job.files.items()]
+    entries = [TreeEntry(path, "100644", repo.write_blob(data)) for path, data in job.files.items()]
     tree = repo.compose(job.start, entries) if entries else f"{job.start}^{{tree}}"
     parents = dict.fromkeys((job.start, *job.along))
     source = repo.commit(tree, tuple(parents), f"what the {job.name} works with")
@@ -50,7 +52,7 @@ def work(repo: Repository, run: RunSpec, job: Job, trust: Trust, manager: mngr.M
 
 
 def _create(
-    run: RunSpec, job: Job, source: str, env: Mapping[str, str], manager: mngr.Manager | None
+    run: RunSpec, job: AgentJob, source: str, env: Mapping[str, str], manager: mngr.Manager | None
 ) -> mngr.Agent:
     options, own = run.options, f"{job.name}-{os.urandom(3).hex()}"
     passed = [key for key in options.integrator_env_names if options.push or key not in TOKEN_NAMES]

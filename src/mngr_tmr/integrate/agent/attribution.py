@@ -8,13 +8,13 @@ from msgspec.structs import replace
 
 from mngr_tmr.git import Repository
 from mngr_tmr.integrate.branch.commit_messages import TASK
-from mngr_tmr.integrate.branch.final_commits import Finished
-from mngr_tmr.integrate.branch.plan import Plan
-from mngr_tmr.integrate.gates.gates import Judged
-from mngr_tmr.integrate.split.change import Source, Unit
-from mngr_tmr.integrate.split.diffs import FileChange
-from mngr_tmr.integrate.split.history import Step, kind_of, read_histories
-from mngr_tmr.integrate.split.split_groups import holding
+from mngr_tmr.integrate.branch.final_commits import FinalCommits
+from mngr_tmr.integrate.branch.plan import BranchPlan
+from mngr_tmr.integrate.gates.gates import GateOutcome
+from mngr_tmr.integrate.split.change import ChangeSource, TaskChange
+from mngr_tmr.integrate.split.diffs import FileDiff
+from mngr_tmr.integrate.split.history import HistoryCommit, kind_of, read_histories
+from mngr_tmr.integrate.split.split_groups import commit_with_files
 from mngr_tmr.model.integration import Account
 from mngr_tmr.model.run import RunSpec
 
@@ -22,60 +22,66 @@ _FORMAT = f"%H%x00%s%x00%(trailers:key={TASK},valueonly,unfold,separator=%x20)"
 _NOBODY = "integrator"
 
 
-class Credited(Struct, frozen=True):
+class AttributedBranch(Struct, frozen=True):
     """An agent's branch as a plan; `holders` maps pieces of the tasks to the agent's pieces that hold them."""
 
-    plan: Plan = Plan()
+    plan: BranchPlan = BranchPlan()
     holders: dict[str, tuple[str, ...]] = {}
     problem: str = ""
 
 
-class Said(Struct, frozen=True):
+class CommitClaims(Struct, frozen=True):
     """What a commit of the agent says of itself."""
 
     title: str = ""
     tasks: frozenset[str] = frozenset()
 
 
-def read_branch(repo: Repository, run: RunSpec, tip: str, units: Sequence[Unit]) -> Credited:
+def read_branch(repo: Repository, run: RunSpec, tip: str, changes: Sequence[TaskChange]) -> AttributedBranch:
     """The agent's commits as pieces, in its order, credited to the tasks whose work they hold."""
     history = read_histories(repo, run.base, {_NOBODY: tip})[_NOBODY]
     if history.problem or not history.steps:
-        return Credited(problem=history.problem or "it committed nothing")
+        return AttributedBranch(problem=history.problem or "it committed nothing")
     if history.has_merges:
-        return Credited(problem="its branch has merge commits")
+        return AttributedBranch(problem="its branch has merge commits")
     said = _said(repo, run.base, tip)
-    own: list[Unit] = []
+    own: list[TaskChange] = []
     for number, step in enumerate(history.steps, 1):
-        words = said.get(step.id, Said())
+        words = said.get(step.id, CommitClaims())
         for kind in ("others", "fix"):
             files = [
                 file for file in step.files if (kind_of(file, run) == "implementation") == (kind == "fix")
             ]
             if files:
-                own.append(_unit(repo, f"{_NOBODY}/{kind}-{number}", step, files, words))
-    holders = {unit.id: _holders(unit, own, said) for unit in units}
-    credited = [_credit(piece, units, holders) for piece in own]
-    others = tuple(unit for unit in credited if not unit.is_implementation)
-    return Credited(Plan(others, tuple(unit for unit in credited if unit.is_implementation)), holders)
+                own.append(_change(repo, f"{_NOBODY}/{kind}-{number}", step, files, words))
+    holders = {change.id: _holders(change, own, said) for change in changes}
+    credited = [_credit(part, changes, holders) for part in own]
+    others = tuple(change for change in credited if not change.is_implementation)
+    return AttributedBranch(
+        BranchPlan(others, tuple(change for change in credited if change.is_implementation)), holders
+    )
 
 
-def account_for_agent(
-    units: Sequence[Unit], branch: Credited, judged: Judged, done: Finished
+def agent_ledger(
+    changes: Sequence[TaskChange], branch: AttributedBranch, judged: GateOutcome, done: FinalCommits
 ) -> tuple[Account, ...]:
     """Where each task's work is on the branch that the agent built."""
-    makers = {unit.id: unit.tasks[0] for unit in (*branch.plan.others, *branch.plan.fixes)}
-    return tuple(_account(unit, branch.holders[unit.id], makers, judged, done) for unit in units)
+    makers = {change.id: change.tasks[0] for change in (*branch.plan.others, *branch.plan.fixes)}
+    return tuple(_account(change, branch.holders[change.id], makers, judged, done) for change in changes)
 
 
 def _account(
-    unit: Unit, holders: Sequence[str], makers: dict[str, str], judged: Judged, done: Finished
+    change: TaskChange,
+    holders: Sequence[str],
+    makers: dict[str, str],
+    judged: GateOutcome,
+    done: FinalCommits,
 ) -> Account:
-    task, commits = unit.sources[0].task, unit.sources[0].commits
+    task, commits = change.sources[0].task, change.sources[0].commits
     there = [holder for holder in holders if holder in done.commits]
     if there:
         into = done.commits[there[0]]
-        if not unit.is_implementation:
+        if not change.is_implementation:
             return Account(task, "squashed", "", commits, into)
         if makers[there[0]] == task:
             return Account(task, "separate", "", commits, into)
@@ -85,12 +91,14 @@ def _account(
     return Account(task, "excluded", why or lost or "the integrator left it out", commits)
 
 
-def _unit(repo: Repository, name: str, step: Step, files: Sequence[FileChange], said: Said) -> Unit:
-    after = holding(repo, step.parent, step.id, step.files, files)
-    return Unit(
+def _change(
+    repo: Repository, name: str, step: HistoryCommit, files: Sequence[FileDiff], said: CommitClaims
+) -> TaskChange:
+    after = commit_with_files(repo, step.parent, step.id, step.files, files)
+    return TaskChange(
         id=name,
         kind="implementation" if "/fix-" in name else "test",
-        sources=(Source(_NOBODY, _NOBODY, (step.id,)),),
+        sources=(ChangeSource(_NOBODY, _NOBODY, (step.id,)),),
         before=step.parent,
         after=after,
         files=tuple(files),
@@ -98,29 +106,31 @@ def _unit(repo: Repository, name: str, step: Step, files: Sequence[FileChange], 
     )
 
 
-def _credit(piece: Unit, units: Sequence[Unit], holders: dict[str, tuple[str, ...]]) -> Unit:
+def _credit(
+    part: TaskChange, changes: Sequence[TaskChange], holders: dict[str, tuple[str, ...]]
+) -> TaskChange:
     """The agent's piece with the tasks whose work it holds as its sources."""
-    held = [unit for unit in units if piece.id in holders[unit.id]]
+    held = [change for change in changes if part.id in holders[change.id]]
     if not held:
-        return piece
-    sources = tuple(source for unit in held for source in unit.sources)
-    importance = max(unit.importance for unit in held)
-    summary = "\n\n".join(unit.summary for unit in held if unit.summary.strip())
-    return replace(piece, sources=sources, importance=importance, summary=summary)
+        return part
+    sources = tuple(source for change in held for source in change.sources)
+    importance = max(change.importance for change in held)
+    summary = "\n\n".join(change.summary for change in held if change.summary.strip())
+    return replace(part, sources=sources, importance=importance, summary=summary)
 
 
-def _holders(unit: Unit, own: Sequence[Unit], said: dict[str, Said]) -> tuple[str, ...]:
+def _holders(change: TaskChange, own: Sequence[TaskChange], said: dict[str, CommitClaims]) -> tuple[str, ...]:
     """The agent's pieces with all lines of a task's piece between them, else those that name the task."""
-    wanted = _lines(unit.files)
-    same = [piece for piece in own if piece.is_implementation == unit.is_implementation]
-    holding_some = [piece for piece in same if not wanted.isdisjoint(_lines(piece.files))]
-    if holding_some and wanted <= set().union(*(_lines(piece.files) for piece in holding_some)):
-        return tuple(piece.id for piece in holding_some)
-    named = [piece.id for piece in same if unit.tasks[0] in said[piece.sources[0].commits[0]].tasks]
+    wanted = _lines(change.files)
+    same = [part for part in own if part.is_implementation == change.is_implementation]
+    holding_some = [part for part in same if not wanted.isdisjoint(_lines(part.files))]
+    if holding_some and wanted <= set().union(*(_lines(part.files) for part in holding_some)):
+        return tuple(part.id for part in holding_some)
+    named = [part.id for part in same if change.tasks[0] in said[part.sources[0].commits[0]].tasks]
     return tuple(named)
 
 
-def _lines(files: Iterable[FileChange]) -> frozenset[tuple[str, bytes]]:
+def _lines(files: Iterable[FileDiff]) -> frozenset[tuple[str, bytes]]:
     """What files lose and gain, line by line, wherever in the file."""
     found: set[tuple[str, bytes]] = set()
     for file in files:
@@ -132,8 +142,8 @@ def _lines(files: Iterable[FileChange]) -> frozenset[tuple[str, bytes]]:
     return frozenset(found)
 
 
-def _said(repo: Repository, base: str, tip: str) -> dict[str, Said]:
+def _said(repo: Repository, base: str, tip: str) -> dict[str, CommitClaims]:
     output = os.fsdecode(repo.ask("log", "-z", f"--format={_FORMAT}", f"{base}..{tip}", "--"))
     fields = output.split("\0")
     rows = [fields[at : at + 3] for at in range(0, len(fields) - 2, 3)]
-    return {commit: Said(title, frozenset(names.split())) for commit, title, names in rows}
+    return {commit: CommitClaims(title, frozenset(names.split())) for commit, title, names in rows}

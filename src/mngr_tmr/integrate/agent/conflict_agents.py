@@ -5,21 +5,23 @@ from typing import Any
 
 import mngr
 from mngr_tmr.git import Repository, is_object_id
-from mngr_tmr.integrate.agent.agent_job import Job, work
+from mngr_tmr.integrate.agent.agent_job import AgentJob, run_job
 from mngr_tmr.integrate.branch.conflict import Conflict, Resolve
-from mngr_tmr.integrate.trust import Trust
+from mngr_tmr.integrate.trust import AgentTrust
 from mngr_tmr.model.run import RunSpec
 from mngr_tmr.prompts.render import render
 
 
-def by_agent(run: RunSpec, trust: Trust | None = None, manager: mngr.Manager | None = None) -> Resolve:
+def resolve_by_agent(
+    run: RunSpec, trust: AgentTrust | None = None, manager: mngr.Manager | None = None
+) -> Resolve:
     """Gives each conflict to an agent of its own; one that fails leaves the conflict as it is."""
     repo = Repository(run.repo, run.created_at)
 
     def resolve(conflict: Conflict) -> str | None:
-        job = Job("conflict", conflict.ours, (conflict.theirs,), conflict_prompt(conflict))
+        job = AgentJob("conflict", conflict.ours, (conflict.theirs,), conflict_prompt(conflict))
         try:
-            commit = work(repo, run, job, trust or Trust(), manager)
+            commit = run_job(repo, run, job, trust or AgentTrust(), manager)
         except mngr.MngrError:
             return None
         return None if repo.tree(commit) == repo.tree(conflict.ours) else repo.tree(commit)
@@ -27,7 +29,7 @@ def by_agent(run: RunSpec, trust: Trust | None = None, manager: mngr.Manager | N
     return resolve
 
 
-def remembered(conflicts: Iterable[Mapping[str, Any]], otherwise: Resolve | None = None) -> Resolve:
+def resolve_as_before(conflicts: Iterable[Mapping[str, Any]], otherwise: Resolve | None = None) -> Resolve:
     """Settles what an earlier integration settled, in the same way; the rest goes to `otherwise`."""
     known = {
         (conflict["ours"], conflict["theirs"]): str(conflict["resolution"])

@@ -7,15 +7,22 @@ from msgspec.structs import replace
 import mngr
 from mngr_tmr.agent_text import one_line
 from mngr_tmr.git import Repository
-from mngr_tmr.integrate.agent.agent_job import Job, work
-from mngr_tmr.integrate.agent.attribution import Credited, account_for_agent, read_branch
-from mngr_tmr.integrate.branch.builder import Builder
-from mngr_tmr.integrate.branch.final_commits import finish
-from mngr_tmr.integrate.gates.branch_checks import Trials
-from mngr_tmr.integrate.gates.gates import judge
+from mngr_tmr.integrate.agent.agent_job import AgentJob, run_job
+from mngr_tmr.integrate.agent.attribution import AttributedBranch, agent_ledger, read_branch
+from mngr_tmr.integrate.branch.builder import BranchBuilder
+from mngr_tmr.integrate.branch.final_commits import write_final_commits
+from mngr_tmr.integrate.gates.branch_checks import BranchChecks
+from mngr_tmr.integrate.gates.gates import run_gates
 from mngr_tmr.integrate.gates.runner import Runner, begin_step
-from mngr_tmr.integrate.integrate import Outcome, Ready, Tools, conclude, integrate, prepare
-from mngr_tmr.integrate.trust import Trust
+from mngr_tmr.integrate.integrate import (
+    IntegratedBranch,
+    IntegrationTools,
+    PreparedWork,
+    conclude,
+    integrate,
+    prepare,
+)
+from mngr_tmr.integrate.trust import AgentTrust
 from mngr_tmr.model.integration import Integration
 from mngr_tmr.model.record import TaskRecord
 from mngr_tmr.model.run import RunSpec
@@ -28,31 +35,31 @@ def integrate_by_agent(
     *,
     runner: Runner,
     before: Integration | None = None,
-    trust: Trust | None = None,
+    trust: AgentTrust | None = None,
     manager: mngr.Manager | None = None,
 ) -> Integration:
     """Like `integrate`, with a branch that one agent built. When it fails, the program builds it and says so.
 
     A branch that an agent built of the same work `before` is taken again, without an agent.
     """
-    repo, trust = Repository(run.repo, run.created_at), trust or Trust()
+    repo, trust = Repository(run.repo, run.created_at), trust or AgentTrust()
     ready = prepare(repo, run, records)
     if not ready.candidates:
         return integrate(run, records, runner=runner, trust=trust)
     begin_step(runner, "an agent builds the branch")
     try:
         tip = _known_tip(ready, before)
-        tip = tip or work(repo, run, integrator_job(run, ready.candidates), trust, manager)
-        branch = read_branch(repo, run, tip, ready.units)
+        tip = tip or run_job(repo, run, integrator_job(run, ready.candidates), trust, manager)
+        branch = read_branch(repo, run, tip, ready.changes)
     except mngr.MngrError as error:
         return _without_agent(run, records, runner, trust, one_line(error.message))
     if branch.problem:
         return _without_agent(run, records, runner, trust, branch.problem)
-    tools = Tools(Builder(repo, run.base), runner, trust)
+    tools = IntegrationTools(BranchBuilder(repo, run.base), runner, trust)
     return replace(conclude_branch(repo, run, branch, records, tools, ready), agent_tip=tip)
 
 
-def _known_tip(ready: Ready, before: Integration | None) -> str:
+def _known_tip(ready: PreparedWork, before: Integration | None) -> str:
     """Where an agent left the branch of exactly this work; empty when none did."""
     if before is None:
         return ""
@@ -64,20 +71,20 @@ def _known_tip(ready: Ready, before: Integration | None) -> str:
 def conclude_branch(
     repo: Repository,
     run: RunSpec,
-    branch: Credited,
+    branch: AttributedBranch,
     records: Sequence[TaskRecord],
-    tools: Tools,
-    ready: Ready,
+    tools: IntegrationTools,
+    ready: PreparedWork,
 ) -> Integration:
     """The agent's commits through the gates, into the form that every integrated branch has."""
-    judged = judge(tools.builder, run.base, branch.plan, Trials(repo, run, records, tools.runner))
-    done = finish(repo, run.base, branch.plan.without(judged.dropped), judged.built)
-    accounts = (*ready.accounts, *account_for_agent(ready.units, branch, judged, done))
-    outcome = Outcome(branch.plan, judged, done, accounts, ready.units)
+    judged = run_gates(tools.builder, run.base, branch.plan, BranchChecks(repo, run, records, tools.runner))
+    done = write_final_commits(repo, run.base, branch.plan.without(judged.dropped), judged.built)
+    accounts = (*ready.accounts, *agent_ledger(ready.changes, branch, judged, done))
+    outcome = IntegratedBranch(branch.plan, judged, done, accounts, ready.changes)
     return conclude(repo, run, outcome, records, tools)
 
 
-def integrator_job(run: RunSpec, candidates: Sequence[TaskRecord]) -> Job:
+def integrator_job(run: RunSpec, candidates: Sequence[TaskRecord]) -> AgentJob:
     """All results and branches, for one agent."""
     lines = [f"{record.task.slug} {record.commit} {record.task.node_id}\n" for record in candidates]
     files = {"tmr/tasks.txt": "".join(lines).encode(errors="replace")}
@@ -93,11 +100,11 @@ def integrator_job(run: RunSpec, candidates: Sequence[TaskRecord]) -> Job:
         commit=first.commit,
     )
     tips = tuple(record.commit for record in candidates)
-    return Job("integrator", run.base, tips, prompt, files)
+    return AgentJob("integrator", run.base, tips, prompt, files)
 
 
 def _without_agent(
-    run: RunSpec, records: Sequence[TaskRecord], runner: Runner, trust: Trust, problem: str
+    run: RunSpec, records: Sequence[TaskRecord], runner: Runner, trust: AgentTrust, problem: str
 ) -> Integration:
     done = integrate(run, records, runner=runner, trust=trust)
     note = f"the integrator agent gave no branch ({problem}), so the program built it"

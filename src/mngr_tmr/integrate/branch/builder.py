@@ -4,43 +4,43 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mngr_tmr.git import Merge, Repository
-from mngr_tmr.integrate.branch.conflict import Conflict, Resolve, describe
+from mngr_tmr.integrate.branch.conflict import Conflict, Resolve, describe_conflict
 from mngr_tmr.integrate.branch.insertions import keep_both
-from mngr_tmr.integrate.branch.plan import Plan
-from mngr_tmr.integrate.branch.syntax_check import still_reads
-from mngr_tmr.integrate.cherry_pick import Difference, pick, undo
-from mngr_tmr.integrate.split.change import Unit
+from mngr_tmr.integrate.branch.plan import BranchPlan
+from mngr_tmr.integrate.branch.syntax_check import keeps_syntax
+from mngr_tmr.integrate.cherry_pick import CommitDiff, cherry_pick, revert
+from mngr_tmr.integrate.split.change import TaskChange
 from mngr_tmr.integrate.split.diffs import changed_files
 
 
-class Placed(Struct, frozen=True):
+class PlacedFix(Struct, frozen=True):
     """A fix on the branch."""
 
-    unit: Unit
+    change: TaskChange
     commit: str
     parent: str
 
 
-class Built(Struct, frozen=True):
+class BuiltBranch(Struct, frozen=True):
     """A branch with provisional messages; `held` are pieces that were there already, and where."""
 
     tip: str
     squashed: str = ""
-    others: tuple[Unit, ...] = ()
-    fixes: tuple[Placed, ...] = ()
+    others: tuple[TaskChange, ...] = ()
+    fixes: tuple[PlacedFix, ...] = ()
     held: dict[str, tuple[str, ...]] = {}
     conflicts: tuple[Conflict, ...] = ()
 
     @property
-    def units(self) -> tuple[Unit, ...]:
-        return (*self.others, *(placed.unit for placed in self.fixes))
+    def changes(self) -> tuple[TaskChange, ...]:
+        return (*self.others, *(placed.change for placed in self.fixes))
 
     @property
     def set_aside(self) -> tuple[Conflict, ...]:
         return tuple(conflict for conflict in self.conflicts if not conflict.resolution)
 
 
-class Builder:
+class BranchBuilder:
     """Builds plans on one base. What was merged once is remembered, so that building variants is cheap."""
 
     def __init__(self, repo: Repository, base: str, resolve: Resolve | None = None) -> None:
@@ -48,72 +48,74 @@ class Builder:
         self._merged: dict[tuple[str, str], Merge] = {}
         self._resolved: dict[tuple[str, str], Conflict] = {}
 
-    def build(self, plan: Plan, *, may_resolve: bool = False) -> Built:
+    def build(self, plan: BranchPlan, *, may_resolve: bool = False) -> BuiltBranch:
         """The branch of a plan; with `may_resolve`, new conflicts go to whoever can settle them."""
         line = _Line(self._base, tree=self._repo.tree(self._base))
-        for unit in plan.others:
-            line = self._put(line, unit, may_resolve)
+        for change in plan.others:
+            line = self._put(line, change, may_resolve)
         squashed = ""
         if line.placed:
             squashed = self._repo.commit(f"{line.tip}^{{tree}}", [self._base], "others")
-        there = {*line.held, *(placed.unit.id for placed in line.placed)}
-        others = tuple(unit for unit in plan.others if unit.id in there)
+        there = {*line.held, *(placed.change.id for placed in line.placed)}
+        others = tuple(change for change in plan.others if change.id in there)
         line = replace(line, tip=squashed or self._base, placed=())
-        for unit in plan.fixes:
-            line = self._put(line, unit, may_resolve)
-        return Built(line.tip, squashed, others, line.placed, line.held, line.conflicts)
+        for change in plan.fixes:
+            line = self._put(line, change, may_resolve)
+        return BuiltBranch(line.tip, squashed, others, line.placed, line.held, line.conflicts)
 
-    def without(self, plan: Plan, built: Built, placed: Placed) -> str:
+    def without(self, plan: BranchPlan, built: BuiltBranch, placed: PlacedFix) -> str:
         """A commit with the branch as it would be without one fix, and without those that stand on it."""
-        merged = undo(self._repo, built.tip, placed.commit, placed.parent)
+        merged = revert(self._repo, built.tip, placed.commit, placed.parent)
         if merged.is_clean:
-            return self._repo.commit(merged.tree, [built.tip], f"without {placed.unit.id}")
-        return self.build(plan.without([placed.unit.id])).tip
+            return self._repo.commit(merged.tree, [built.tip], f"without {placed.change.id}")
+        return self.build(plan.without([placed.change.id])).tip
 
-    def _put(self, line: "_Line", unit: Unit, may_resolve: bool) -> "_Line":
-        lost = {conflict.unit for conflict in line.conflicts if not conflict.resolution}
-        if lost.intersection(unit.needs):
-            return line.with_conflict(_stands_on_nothing(line.tip, unit))
-        merged = self._merge(line.tip, unit)
-        tree = merged.tree if merged.is_clean and self._is_sound(line, unit, merged) else None
-        if tree is None and not merged.is_clean and not unit.is_implementation:
+    def _put(self, line: "_Line", change: TaskChange, may_resolve: bool) -> "_Line":
+        lost = {conflict.change for conflict in line.conflicts if not conflict.resolution}
+        if lost.intersection(change.needs):
+            return line.with_conflict(_stands_on_nothing(line.tip, change))
+        merged = self._merge(line.tip, change)
+        tree = merged.tree if merged.is_clean and self._is_sound(line, change, merged) else None
+        if tree is None and not merged.is_clean and not change.is_implementation:
             tree = keep_both(self._repo, merged)
         if tree is None:
-            conflict = self._settle(line, unit, merged, may_resolve)
+            conflict = self._settle(line, change, merged, may_resolve)
             line, tree = line.with_conflict(conflict), conflict.resolution
-        return line.with_unit(unit, self._repo, tree) if tree else line
+        return line.with_change(change, self._repo, tree) if tree else line
 
-    def _merge(self, tip: str, unit: Unit) -> Merge:
-        key = (tip, unit.after)
+    def _merge(self, tip: str, change: TaskChange) -> Merge:
+        key = (tip, change.after)
         if key not in self._merged:
-            self._merged[key] = pick(self._repo, tip, Difference(unit.before, unit.after), self._base)
+            self._merged[key] = cherry_pick(
+                self._repo, tip, CommitDiff(change.before, change.after), self._base
+            )
         return self._merged[key]
 
-    def _is_sound(self, line: "_Line", unit: Unit, merged: Merge) -> bool:
+    def _is_sound(self, line: "_Line", change: TaskChange, merged: Merge) -> bool:
         """Whether files that others changed too can still be read as before."""
-        shared = [path for path in unit.paths if path in line.touched]
+        shared = [path for path in change.paths if path in line.touched]
         if not shared:
             return True
-        theirs, now = (self._repo.entries(tree, *shared) for tree in (unit.after, merged.tree))
+        theirs, now = (self._repo.entries(tree, *shared) for tree in (change.after, merged.tree))
         blobs = self._repo.blobs(entry.id for side in (theirs, now) for entry in side.values())
         return all(
             path not in theirs
-            or still_reads(path, blobs.get(theirs[path].id, b""), blobs.get(now[path].id, b""))
+            or keeps_syntax(path, blobs.get(theirs[path].id, b""), blobs.get(now[path].id, b""))
             for path in now
         )
 
-    def _settle(self, line: "_Line", unit: Unit, merged: Merge, may_resolve: bool) -> Conflict:
+    def _settle(self, line: "_Line", change: TaskChange, merged: Merge, may_resolve: bool) -> Conflict:
         """The conflict, with the tree that settles it when someone has one that touches nothing else."""
-        key = (line.tip, unit.after)
+        key = (line.tip, change.after)
         if key in self._resolved:
             return self._resolved[key]
-        found = describe(self._repo, line.tip, unit, merged, line.touched)
+        found = describe_conflict(self._repo, line.tip, change, merged, line.touched)
         if not merged.messages:
             found = replace(found, messages=("merged line by line, a file can no longer be read",))
         if not may_resolve or self._resolve is None:
             return found
         tree = self._resolve(found)
-        problem = self._objection(line.tip, unit, merged, tree) if tree else "nobody could settle it"
+        problem = self._objection(line.tip, change, merged, tree) if tree else "nobody could settle it"
         messages = (*found.messages, *([problem] if problem else []))
         self._resolved[key] = replace(
             found,
@@ -123,9 +125,9 @@ class Builder:
         )
         return self._resolved[key]
 
-    def _objection(self, tip: str, unit: Unit, merged: Merge, tree: str) -> str:
+    def _objection(self, tip: str, change: TaskChange, merged: Merge, tree: str) -> str:
         """What is wrong with a resolution; empty when it may be used."""
-        allowed = {*unit.paths, *(path for path, _, _ in merged.stages)}
+        allowed = {*change.paths, *(path for path, _, _ in merged.stages)}
         proposal = self._repo.commit(tree, [tip], "a resolution")
         files = changed_files(self._repo, [(tip, proposal)])[tip, proposal]
         strange = [file.path for file in files if file.path not in allowed]
@@ -141,7 +143,7 @@ class _Line(Struct, frozen=True):
     """The branch so far."""
 
     tip: str
-    placed: tuple[Placed, ...] = ()
+    placed: tuple[PlacedFix, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
     held: dict[str, tuple[str, ...]] = {}
     touched: dict[str, tuple[str, ...]] = {}
@@ -150,44 +152,46 @@ class _Line(Struct, frozen=True):
     def with_conflict(self, conflict: Conflict) -> "_Line":
         return replace(self, conflicts=(*self.conflicts, conflict))
 
-    def with_unit(self, unit: Unit, repo: Repository, tree: str) -> "_Line":
+    def with_change(self, change: TaskChange, repo: Repository, tree: str) -> "_Line":
         """The branch with a piece more; one that changes nothing any more is held by those that touched its files."""
         if tree == self.tree:
             owners = [
-                placed.unit.id for placed in self.placed if set(placed.unit.paths).intersection(unit.paths)
+                placed.change.id
+                for placed in self.placed
+                if set(placed.change.paths).intersection(change.paths)
             ]
-            return replace(self, held={**self.held, unit.id: tuple(owners)})
-        commit = repo.commit(tree, [self.tip], unit.id)
-        touched = {path: (*self.touched.get(path, ()), *unit.tasks) for path in unit.paths}
+            return replace(self, held={**self.held, change.id: tuple(owners)})
+        commit = repo.commit(tree, [self.tip], change.id)
+        touched = {path: (*self.touched.get(path, ()), *change.tasks) for path in change.paths}
         return replace(
             self,
             tip=commit,
             tree=tree,
-            placed=(*self.placed, Placed(unit, commit, self.tip)),
+            placed=(*self.placed, PlacedFix(change, commit, self.tip)),
             touched={**self.touched, **touched},
         )
 
-    def _holding(self, unit: Unit) -> "_Line":
+    def _holding(self, change: TaskChange) -> "_Line":
         """The same branch; where one piece alone can hold the other, it is credited to both."""
-        owners = [one for one in self.placed if not set(one.unit.paths).isdisjoint(unit.paths)]
-        held = {**self.held, unit.id: tuple(one.unit.id for one in owners)}
+        owners = [one for one in self.placed if not set(one.change.paths).isdisjoint(change.paths)]
+        held = {**self.held, change.id: tuple(one.change.id for one in owners)}
         if len(owners) != 1:
             return replace(self, held=held)
-        credited = replace(owners[0].unit, sources=(*owners[0].unit.sources, *unit.sources))
-        placed = [replace(one, unit=credited) if one is owners[0] else one for one in self.placed]
+        credited = replace(owners[0].change, sources=(*owners[0].change.sources, *change.sources))
+        placed = [replace(one, change=credited) if one is owners[0] else one for one in self.placed]
         return replace(self, held=held, placed=tuple(placed))
 
 
-def _stands_on_nothing(tip: str, unit: Unit) -> Conflict:
+def _stands_on_nothing(tip: str, change: TaskChange) -> Conflict:
     return Conflict(
-        unit=unit.id,
-        tasks=unit.tasks,
+        change=change.id,
+        tasks=change.tasks,
         others=(),
-        files=unit.paths,
+        files=change.paths,
         messages=("it stands on a change that was set aside",),
         hunks=(),
         ours=tip,
-        before=unit.before,
-        theirs=unit.after,
-        title=unit.title,
+        before=change.before,
+        theirs=change.after,
+        title=change.title,
     )

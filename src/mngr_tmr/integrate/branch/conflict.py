@@ -8,7 +8,7 @@ from msgspec.structs import asdict
 
 from mngr_tmr.agent_text import one_line, plain, shown
 from mngr_tmr.git import Merge, Repository
-from mngr_tmr.integrate.split.change import Unit
+from mngr_tmr.integrate.split.change import TaskChange
 
 _MOST_HUNKS = 10
 _HUNK_LIMIT = 2000
@@ -18,7 +18,7 @@ _MARK = 7
 class Conflict(Struct, frozen=True):
     """`theirs`, a child of `before`, on top of `ours`. `resolution` is a tree, when one was found."""
 
-    unit: str
+    change: str
     tasks: tuple[str, ...]
     others: tuple[str, ...]
     files: tuple[str, ...]
@@ -32,30 +32,32 @@ class Conflict(Struct, frozen=True):
     resolved_by: str = ""
 
     def as_record(self) -> dict[str, Any]:
-        return asdict(self)
+        """As results store it, where the change is called "unit"."""
+        record = asdict(self)
+        return {"unit": record.pop("change"), **record}
 
 
 Resolve = Callable[[Conflict], str | None]
 """Gives the tree that settles a conflict, or None."""
 
 
-def describe(
-    repo: Repository, ours: str, unit: Unit, merged: Merge, touched: Mapping[str, Sequence[str]]
+def describe_conflict(
+    repo: Repository, ours: str, change: TaskChange, merged: Merge, touched: Mapping[str, Sequence[str]]
 ) -> Conflict:
     """The conflict in words; `touched` tells which tasks changed a path so far."""
-    files = tuple(dict.fromkeys(path for path, _, _ in merged.stages)) or unit.paths
+    files = tuple(dict.fromkeys(path for path, _, _ in merged.stages)) or change.paths
     others = dict.fromkeys(task for path in files for task in touched.get(path, ()))
     return Conflict(
-        unit=unit.id,
-        tasks=unit.tasks,
-        others=tuple(task for task in others if task not in unit.tasks),
+        change=change.id,
+        tasks=change.tasks,
+        others=tuple(task for task in others if task not in change.tasks),
         files=tuple(map(shown, files)),
         messages=tuple(one_line(message) for message in merged.messages),
         hunks=tuple(_hunks(repo, merged, files))[:_MOST_HUNKS],
         ours=ours,
-        before=unit.before,
-        theirs=unit.after,
-        title=one_line(unit.title),
+        before=change.before,
+        theirs=change.after,
+        title=one_line(change.title),
     )
 
 

@@ -3,41 +3,41 @@
 from collections.abc import Sequence
 
 from mngr_tmr.git import Repository
-from mngr_tmr.integrate.branch.builder import Built, Placed
-from mngr_tmr.integrate.branch.plan import Plan
-from mngr_tmr.integrate.cherry_pick import Difference, pick, undo
+from mngr_tmr.integrate.branch.builder import BuiltBranch, PlacedFix
+from mngr_tmr.integrate.branch.plan import BranchPlan
+from mngr_tmr.integrate.cherry_pick import CommitDiff, cherry_pick, revert
 
 
-def dependencies(repo: Repository, plan: Plan, built: Built) -> dict[str, tuple[str, ...]]:
+def dependencies(repo: Repository, plan: BranchPlan, built: BuiltBranch) -> dict[str, tuple[str, ...]]:
     """For each fix the earlier ones that can be reverted only after it; those of no file in common are never tried."""
-    found: dict[str, dict[str, None]] = {placed.unit.id: {} for placed in built.fixes}
+    found: dict[str, dict[str, None]] = {placed.change.id: {} for placed in built.fixes}
     for placed in built.fixes:
-        for need in (*placed.unit.needs, *plan.overlaps.get(placed.unit.id, ())):
+        for need in (*placed.change.needs, *plan.overlaps.get(placed.change.id, ())):
             if need in found:
-                found[placed.unit.id][need] = None
+                found[placed.change.id][need] = None
     for number, placed in enumerate(built.fixes):
         later = _sharing(placed, built.fixes[number + 1 :])
-        if later and not undo(repo, built.tip, placed.commit, placed.parent).is_clean:
+        if later and not revert(repo, built.tip, placed.commit, placed.parent).is_clean:
             for blocker in _blockers(repo, placed, later):
-                found[blocker.unit.id][placed.unit.id] = None
-    return {unit: tuple(needs) for unit, needs in found.items()}
+                found[blocker.change.id][placed.change.id] = None
+    return {change: tuple(needs) for change, needs in found.items()}
 
 
-def _sharing(placed: Placed, later: Sequence[Placed]) -> list[Placed]:
-    paths = set(placed.unit.paths)
-    return [other for other in later if not paths.isdisjoint(other.unit.paths)]
+def _sharing(placed: PlacedFix, later: Sequence[PlacedFix]) -> list[PlacedFix]:
+    paths = set(placed.change.paths)
+    return [other for other in later if not paths.isdisjoint(other.change.paths)]
 
 
-def _blockers(repo: Repository, placed: Placed, later: Sequence[Placed]) -> list[Placed]:
+def _blockers(repo: Repository, placed: PlacedFix, later: Sequence[PlacedFix]) -> list[PlacedFix]:
     """Adds later fixes one by one, leaving out each that makes the revert impossible."""
     blockers = []
     at = placed.commit
     for other in later:
-        merged = pick(repo, at, Difference(other.parent, other.commit), root="")
+        merged = cherry_pick(repo, at, CommitDiff(other.parent, other.commit), root="")
         if not merged.is_clean:
             continue
         with_it = repo.commit(merged.tree, [at], "with one fix more")
-        if undo(repo, with_it, placed.commit, placed.parent).is_clean:
+        if revert(repo, with_it, placed.commit, placed.parent).is_clean:
             at = with_it
         else:
             blockers.append(other)

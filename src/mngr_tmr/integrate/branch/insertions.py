@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import mngr
 from mngr_lib.git import git_argv, git_env
-from mngr_tmr.git import Entry, Merge, Repository
-from mngr_tmr.integrate.branch.syntax_check import still_reads
+from mngr_tmr.git import Merge, Repository, TreeEntry
+from mngr_tmr.integrate.branch.syntax_check import keeps_syntax
 
 _WIDTH = 47
 _OURS, _BASE, _THEIRS, _END = (sign * _WIDTH for sign in (b"<", b"|", b"=", b">"))
@@ -15,7 +15,7 @@ _OURS, _BASE, _THEIRS, _END = (sign * _WIDTH for sign in (b"<", b"|", b"=", b">"
 
 def keep_both(repo: Repository, merged: Merge) -> str | None:
     """The merged tree with both sides' insertions, ours first; None when there is any other conflict."""
-    sides: dict[str, dict[int, Entry]] = {}
+    sides: dict[str, dict[int, TreeEntry]] = {}
     for path, stage, entry in merged.stages:
         sides.setdefault(path, {})[stage] = entry
     if len(merged.messages) != len(sides) or not all(map(_is_plain, sides.values())):
@@ -25,13 +25,13 @@ def keep_both(repo: Repository, merged: Merge) -> str | None:
     for path, by_stage in sides.items():
         contents = [blobs.get(by_stage[stage].id, b"\0") for stage in (1, 2, 3)]
         data = _both(contents)
-        if data is None or not all(still_reads(path, side, data) for side in contents[1:]):
+        if data is None or not all(keeps_syntax(path, side, data) for side in contents[1:]):
             return None
-        entries.append(Entry(path, by_stage[2].mode, repo.write_blob(data)))
+        entries.append(TreeEntry(path, by_stage[2].mode, repo.write_blob(data)))
     return repo.compose(merged.tree, entries)
 
 
-def _is_plain(by_stage: dict[int, Entry]) -> bool:
+def _is_plain(by_stage: dict[int, TreeEntry]) -> bool:
     """Both sides changed a file that was there before, and nobody its mode."""
     modes = {entry.mode for entry in by_stage.values()}
     return set(by_stage) == {1, 2, 3} and len(modes) == 1 and modes <= {"100644", "100755"}

@@ -10,126 +10,128 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mngr_tmr.integrate.split.change import Unit
+from mngr_tmr.integrate.split.change import TaskChange
 
 
-class Plan(Struct, frozen=True):
+class BranchPlan(Struct, frozen=True):
     """What to put on the branch. `absorbed` maps pieces that others hold whole to those others' ids.
 
     `overlaps` maps a piece to the earlier ones that hold a part of it.
     """
 
-    others: tuple[Unit, ...] = ()
-    fixes: tuple[Unit, ...] = ()
+    others: tuple[TaskChange, ...] = ()
+    fixes: tuple[TaskChange, ...] = ()
     absorbed: dict[str, tuple[str, ...]] = {}
     overlaps: dict[str, tuple[str, ...]] = {}
 
-    def without(self, dropped: Iterable[str]) -> "Plan":
+    def without(self, dropped: Iterable[str]) -> "BranchPlan":
         """The plan less some pieces, and less those that stand on them."""
         gone = set(dropped)
-        for unit in self.fixes:
-            if gone.intersection(unit.needs):
-                gone.add(unit.id)
+        for change in self.fixes:
+            if gone.intersection(change.needs):
+                gone.add(change.id)
         return replace(
             self,
-            others=tuple(unit for unit in self.others if unit.id not in gone),
-            fixes=tuple(unit for unit in self.fixes if unit.id not in gone),
+            others=tuple(change for change in self.others if change.id not in gone),
+            fixes=tuple(change for change in self.fixes if change.id not in gone),
         )
 
 
-def make_plan(units: Sequence[Unit]) -> Plan:
+def make_plan(changes: Sequence[TaskChange]) -> BranchPlan:
     """Equal fixes joined, the rest ranked, overlaps named."""
-    joined, twins = _joined([unit for unit in units if unit.is_implementation])
-    kept: dict[str, Unit] = {}
+    joined, twins = _joined([change for change in changes if change.is_implementation])
+    kept: dict[str, TaskChange] = {}
     holders: dict[str, str] = {}
     absorbed, overlaps = dict(twins), dict[str, tuple[str, ...]]()
-    for unit in _in_order(joined):
-        owners = tuple(dict.fromkeys(holders[mark] for mark in sorted(unit.marks) if mark in holders))
-        is_held = bool(owners) and all(mark in holders for mark in unit.marks)
+    for change in _in_order(joined):
+        owners = tuple(dict.fromkeys(holders[mark] for mark in sorted(change.marks) if mark in holders))
+        is_held = bool(owners) and all(mark in holders for mark in change.marks)
         for owner in owners:
-            if is_held or kept[owner].marks <= unit.marks:
-                kept[owner] = replace(kept[owner], sources=(*kept[owner].sources, *unit.sources))
+            if is_held or kept[owner].marks <= change.marks:
+                kept[owner] = replace(kept[owner], sources=(*kept[owner].sources, *change.sources))
         if owners:
-            (absorbed if is_held else overlaps)[unit.id] = owners
+            (absorbed if is_held else overlaps)[change.id] = owners
         if not is_held:
-            kept[unit.id] = unit
-            holders.update({mark: unit.id for mark in unit.marks if mark not in holders})
-    others = tuple(unit for unit in units if not unit.is_implementation)
-    return Plan(others, tuple(_redirect(unit, absorbed) for unit in kept.values()), absorbed, overlaps)
+            kept[change.id] = change
+            holders.update({mark: change.id for mark in change.marks if mark not in holders})
+    others = tuple(change for change in changes if not change.is_implementation)
+    return BranchPlan(
+        others, tuple(_redirect(change, absorbed) for change in kept.values()), absorbed, overlaps
+    )
 
 
-def _joined(units: Sequence[Unit]) -> tuple[list[Unit], dict[str, tuple[str, ...]]]:
+def _joined(changes: Sequence[TaskChange]) -> tuple[list[TaskChange], dict[str, tuple[str, ...]]]:
     """Pieces that change the same thing in the same way become one, credited to all who made it."""
-    same: dict[frozenset[str], list[Unit]] = {}
-    for unit in sorted(units, key=lambda unit: len(unit.needs)):
-        same.setdefault(unit.marks, []).append(unit)
+    same: dict[frozenset[str], list[TaskChange]] = {}
+    for change in sorted(changes, key=lambda change: len(change.needs)):
+        same.setdefault(change.marks, []).append(change)
     twins: dict[str, tuple[str, ...]] = {
         twin.id: (first.id,) for first, *rest in same.values() for twin in rest
     }
     joined = [
         replace(
             first,
-            sources=tuple(source for unit in (first, *rest) for source in unit.sources),
-            importance=max(unit.importance for unit in (first, *rest)),
+            sources=tuple(source for change in (first, *rest) for source in change.sources),
+            importance=max(change.importance for change in (first, *rest)),
         )
         for first, *rest in same.values()
     ]
-    return [_redirect(unit, twins) for unit in joined], twins
+    return [_redirect(change, twins) for change in joined], twins
 
 
-def _redirect(unit: Unit, held_by: dict[str, tuple[str, ...]]) -> Unit:
+def _redirect(change: TaskChange, held_by: dict[str, tuple[str, ...]]) -> TaskChange:
     """The piece, standing on those that hold what it stood on."""
-    needs = (holder for need in unit.needs for holder in held_by.get(need, (need,)))
-    return replace(unit, needs=tuple(dict.fromkeys(need for need in needs if need != unit.id)))
+    needs = (holder for need in change.needs for holder in held_by.get(need, (need,)))
+    return replace(change, needs=tuple(dict.fromkeys(need for need in needs if need != change.id)))
 
 
-def _in_order(units: Sequence[Unit]) -> list[Unit]:
+def _in_order(changes: Sequence[TaskChange]) -> list[TaskChange]:
     """By rank, what a piece stands on always before it."""
-    needed = _needed_by(units)
-    by_id = {unit.id: unit for unit in units}
-    placed: dict[str, Unit] = {}
+    needed = _needed_by(changes)
+    by_id = {change.id: change for change in changes}
+    placed: dict[str, TaskChange] = {}
 
-    def place(unit: Unit) -> None:
-        if unit.id in placed:
+    def place(change: TaskChange) -> None:
+        if change.id in placed:
             return
-        for need in unit.needs:
+        for need in change.needs:
             if need in by_id:
                 place(by_id[need])
-        placed[unit.id] = unit
+        placed[change.id] = change
 
-    for unit in sorted(units, key=lambda unit: _rank_key(unit, needed[unit.id])):
-        place(unit)
+    for change in sorted(changes, key=lambda change: _rank_key(change, needed[change.id])):
+        place(change)
     return list(placed.values())
 
 
-def _rank_key(unit: Unit, needed: int) -> tuple[int, int, int, int, str]:
+def _rank_key(change: TaskChange, needed: int) -> tuple[int, int, int, int, str]:
     """More tests first, then the greater importance, then the smaller and less spread change."""
-    green = sum(source.turned_green for source in unit.sources)
-    return -(needed + green), -unit.importance, len(unit.files), unit.lines, unit.id
+    green = sum(source.turned_green for source in change.sources)
+    return -(needed + green), -change.importance, len(change.files), change.lines, change.id
 
 
-def _needed_by(units: Sequence[Unit]) -> dict[str, int]:
+def _needed_by(changes: Sequence[TaskChange]) -> dict[str, int]:
     """How many tasks made this fix, alone or as a part of a larger one."""
     holding: dict[str, set[int]] = {}
-    for number, unit in enumerate(units):
-        for mark in unit.marks:
+    for number, change in enumerate(changes):
+        for mark in change.marks:
             holding.setdefault(mark, set()).add(number)
     counts = {}
-    for unit in units:
-        alike = set.intersection(*(holding[mark] for mark in unit.marks)) if unit.marks else set()
-        counts[unit.id] = len({task for number in alike for task in units[number].tasks})
+    for change in changes:
+        alike = set.intersection(*(holding[mark] for mark in change.marks)) if change.marks else set()
+        counts[change.id] = len({task for number in alike for task in changes[number].tasks})
     return counts
 
 
-def why_ranked(unit: Unit) -> str:
+def rank_reason(change: TaskChange) -> str:
     """The reason for a rank in words: what was counted when the fixes were put in order."""
-    agents = len(unit.tasks)
-    green = len({source.task for source in unit.sources if source.turned_green})
+    agents = len(change.tasks)
+    green = len({source.task for source in change.sources if source.turned_green})
     tests = "its test" if agents == 1 else f"{green} of their tests"
-    lines, files = unit.lines, len(unit.files)
+    lines, files = change.lines, len(change.files)
     return (
         f"{_count(agents, 'agent')} made it{f', {tests} failed before' if green else ''}; "
-        f"importance {unit.importance} of 5 by its agent; {_count(lines, 'line')} in {_count(files, 'file')}"
+        f"importance {change.importance} of 5 by its agent; {_count(lines, 'line')} in {_count(files, 'file')}"
     )
 
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 
 
-def still_reads(path: str, before: bytes, after: bytes) -> bool:
+def keeps_syntax(path: str, before: bytes, after: bytes) -> bool:
     """False when the file could be read before and cannot now, or defines something twice that it defined once."""
     read = _READERS.get(path.rpartition(".")[2])
     if read is None:

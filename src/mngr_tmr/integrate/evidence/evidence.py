@@ -6,9 +6,9 @@ from msgspec.structs import replace
 
 from mngr_tmr.agent_text import one_line, shown
 from mngr_tmr.git import Repository
-from mngr_tmr.integrate.branch.builder import Builder, Built
-from mngr_tmr.integrate.branch.plan import Plan
-from mngr_tmr.integrate.evidence.needs import Needs
+from mngr_tmr.integrate.branch.builder import BranchBuilder, BuiltBranch
+from mngr_tmr.integrate.branch.plan import BranchPlan
+from mngr_tmr.integrate.evidence.needs import FixNeeds
 from mngr_tmr.integrate.evidence.public_surface import new_surface
 from mngr_tmr.integrate.evidence.weakenings import weakenings
 from mngr_tmr.integrate.evidence.witness import judgement, witness
@@ -19,10 +19,12 @@ from mngr_tmr.model.measured import MeasuredTest
 from mngr_tmr.model.record import TaskRecord
 
 
-class Evidence:
+class BranchEvidence:
     """Looks closer at one built branch."""
 
-    def __init__(self, repo: Repository, builder: Builder, plan: Plan, built: Built) -> None:
+    def __init__(
+        self, repo: Repository, builder: BranchBuilder, plan: BranchPlan, built: BuiltBranch
+    ) -> None:
         self._repo, self._builder, self._plan, self._built = repo, builder, plan, built
 
     def fixes(
@@ -34,12 +36,12 @@ class Evidence:
     ) -> tuple[Fix, ...]:
         """The fixes with what was seen of them."""
         surfaces = self._surfaces()
-        needs = Needs(self._builder, self._plan, self._built, records, measured)
+        needs = FixNeeds(self._builder, self._plan, self._built, records, measured)
         return tuple(
             self._fix(
                 fix,
                 witness(placed, self._plan, records, runner),
-                surfaces[placed.unit.id],
+                surfaces[placed.change.id],
                 needs.of(placed, _standing_on(fix, fixes), runner),
             )
             for fix, placed in zip(fixes, self._built.fixes, strict=True)
@@ -53,7 +55,10 @@ class Evidence:
         makers = {
             file.path: tuple(
                 dict.fromkeys(
-                    task for unit in self._built.others if file.path in unit.paths for task in unit.tasks
+                    task
+                    for change in self._built.others
+                    if file.path in change.paths
+                    for task in change.tasks
                 )
             )
             for file in files
@@ -71,15 +76,17 @@ class Evidence:
 
     def _surfaces(self) -> dict[str, tuple[str, ...]]:
         """The new public surface of each fix."""
-        units = [placed.unit for placed in self._built.fixes]
-        blobs = self._repo.blobs(oid for unit in units for file in unit.files for oid in (file.old, file.new))
+        changes = [placed.change for placed in self._built.fixes]
+        blobs = self._repo.blobs(
+            oid for change in changes for file in change.files for oid in (file.old, file.new)
+        )
         return {
-            unit.id: tuple(
+            change.id: tuple(
                 one_line(found, 100)
-                for file in unit.files
+                for file in change.files
                 for found in new_surface(file.path, blobs.get(file.old, b""), blobs.get(file.new, b""))
             )
-            for unit in units
+            for change in changes
         }
 
 

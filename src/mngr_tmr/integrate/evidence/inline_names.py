@@ -9,7 +9,7 @@ F = TypeVar("F", bound=ast.FunctionDef | ast.AsyncFunctionDef)
 _DEEP = 3
 
 
-def inlined(function: F) -> F:
+def inline_names(function: F) -> F:
     """The same function; a name that is assigned once, by `name = …`, is read as that expression."""
     copy = deepcopy(function)
     stored = Counter(
@@ -23,11 +23,11 @@ def inlined(function: F) -> F:
         if len(node.targets) == 1 and isinstance(target, ast.Name) and stored[target.id] == 1
     }
     for _ in range(_DEEP):
-        _Inline(meant).visit(copy)
+        _NameInliner(meant).visit(copy)
     return copy
 
 
-class _Inline(ast.NodeTransformer):
+class _NameInliner(ast.NodeTransformer):
     def __init__(self, meant: dict[str, ast.expr]) -> None:
         self._meant = meant
 

@@ -2,22 +2,22 @@
 
 from collections.abc import Collection, Sequence
 
-from mngr_tmr.integrate.branch.builder import Builder, Built, Placed
-from mngr_tmr.integrate.branch.plan import Plan
+from mngr_tmr.integrate.branch.builder import BranchBuilder, BuiltBranch, PlacedFix
+from mngr_tmr.integrate.branch.plan import BranchPlan
 from mngr_tmr.integrate.gates.checks import run_with_retries
 from mngr_tmr.integrate.gates.runner import Runner
 from mngr_tmr.model.measured import MeasuredTest
 from mngr_tmr.model.record import TaskRecord
 
 
-class Needs:
+class FixNeeds:
     """Tries the branch without each of its fixes."""
 
     def __init__(
         self,
-        builder: Builder,
-        plan: Plan,
-        built: Built,
+        builder: BranchBuilder,
+        plan: BranchPlan,
+        built: BuiltBranch,
         records: Sequence[TaskRecord],
         measured: Sequence[MeasuredTest],
     ) -> None:
@@ -28,14 +28,14 @@ class Needs:
             for test in measured
             if test.tip.outcome == "passed"
         }
-        credited = {task for placed in built.fixes for task in placed.unit.tasks}
+        credited = {task for placed in built.fixes for task in placed.change.tasks}
         self._unclaimed = {
             test.test
             for test in measured
             if (test.failed_before or test.is_added) and self._passing.get(test.test, "") not in credited
         }
 
-    def of(self, placed: Placed, tasks: Collection[str], runner: Runner) -> tuple[str, ...]:
+    def of(self, placed: PlacedFix, tasks: Collection[str], runner: Runner) -> tuple[str, ...]:
         """The tests that fail without the fix, which `tasks` and those that stand on it are credited with.
 
         A test whose own agent made a fix passed with that one alone. All others that pass on the branch, and did not

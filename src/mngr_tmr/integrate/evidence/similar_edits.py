@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Struct
 
 from mngr_tmr.agent_text import one_line, plain, shown
-from mngr_tmr.integrate.split.change import Unit
+from mngr_tmr.integrate.split.change import TaskChange
 from mngr_tmr.integrate.split.diffs import Hunk
 
 _LEAST = 3
@@ -17,7 +17,7 @@ _WORD = re.compile(r"\w+|[^\w\s]")
 _IMPORT = re.compile(r"\s*(import|from)\s")
 
 
-class Edit(Struct, frozen=True):
+class NormalizedEdit(Struct, frozen=True):
     """A hunk without its literals and its indentation."""
 
     task: str
@@ -27,15 +27,15 @@ class Edit(Struct, frozen=True):
     text: str
 
 
-def shared_problems(units: Sequence[Unit]) -> tuple[dict[str, Any], ...]:
+def shared_problems(changes: Sequence[TaskChange]) -> tuple[dict[str, Any], ...]:
     """Groups of similar edits in three or more files, each with counts and an example, the largest first."""
-    clusters = _clusters(edit for unit in units for edit in _edits(unit))
+    clusters = _clusters(edit for change in changes for edit in _edits(change))
     found = [_problem(cluster) for cluster in clusters if len({edit.path for edit in cluster}) >= _LEAST]
     return tuple(sorted(found, key=lambda problem: (-problem["count"], problem["title"])))
 
 
-def _edits(unit: Unit) -> Iterator[Edit]:
-    for file in unit.files:
+def _edits(change: TaskChange) -> Iterator[NormalizedEdit]:
+    for file in change.files:
         for hunk in file.hunks or ():
             removed, added = ([_normal(line) for line in side] for side in (hunk.removed, hunk.added))
             lines = frozenset(
@@ -43,7 +43,7 @@ def _edits(unit: Unit) -> Iterator[Edit]:
             )
             words = frozenset(word for line in lines for word in _WORD.findall(line))
             if len(words) >= _LEAST and not _is_import(hunk) and (removed or len(added) < 20):
-                yield Edit(unit.tasks[0], file.path, words, lines, _shown(hunk))
+                yield NormalizedEdit(change.tasks[0], file.path, words, lines, _shown(hunk))
 
 
 def _normal(line: bytes) -> str:
@@ -55,9 +55,9 @@ def _is_import(hunk: Hunk) -> bool:
     return all(_IMPORT.match(line) for line in lines)
 
 
-def _clusters(edits: Iterable[Edit]) -> list[list[Edit]]:
+def _clusters(edits: Iterable[NormalizedEdit]) -> list[list[NormalizedEdit]]:
     """Each edit joins the first group whose first edit it resembles; only groups with a line in common are asked."""
-    groups: list[list[Edit]] = []
+    groups: list[list[NormalizedEdit]] = []
     by_line: dict[str, list[int]] = {}
     for edit in edits:
         near = dict.fromkeys(number for line in sorted(edit.lines) for number in by_line.get(line, ()))
@@ -71,11 +71,11 @@ def _clusters(edits: Iterable[Edit]) -> list[list[Edit]]:
     return groups
 
 
-def _is_alike(one: Edit, other: Edit) -> bool:
+def _is_alike(one: NormalizedEdit, other: NormalizedEdit) -> bool:
     return len(one.words & other.words) >= _ALIKE * len(one.words | other.words)
 
 
-def _problem(cluster: Sequence[Edit]) -> dict[str, Any]:
+def _problem(cluster: Sequence[NormalizedEdit]) -> dict[str, Any]:
     tasks, files = (sorted({getattr(edit, name) for edit in cluster}) for name in ("task", "path"))
     example = cluster[0].text
     return {

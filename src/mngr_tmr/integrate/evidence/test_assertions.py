@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from mngr_tmr.integrate.evidence.inline_names import inlined
+from mngr_tmr.integrate.evidence.inline_names import inline_names
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _EXACT, _PARTIAL, _TRUTHY, _NOTHING = 3.0, 2.0, 1.0, 0.0
@@ -32,7 +32,7 @@ _BROAD = ("Exception", "BaseException", "AssertionError")
 _LIMITS = ("timeout", "timeout_s", "deadline", "deadline_s", "timeout_seconds")
 
 
-class Demand(Struct, frozen=True):
+class Assertion(Struct, frozen=True):
     """One assertion; `subjects` are the expressions it is about."""
 
     text: str
@@ -40,19 +40,19 @@ class Demand(Struct, frozen=True):
     subjects: frozenset[str]
 
 
-class TestDemands(Struct, frozen=True):
+class FunctionAssertions(Struct, frozen=True):
     """All that a function asks, and what excuses it from asking."""
 
     __test__ = False
     is_test: bool = False
-    demands: tuple[Demand, ...] = ()
+    assertions: tuple[Assertion, ...] = ()
     skips: tuple[str, ...] = ()
     xfails: tuple[str, ...] = ()
     timeouts: dict[str, float] = {}
     cases: int = 0
 
 
-def read_demands(source: bytes) -> dict[str, TestDemands] | None:
+def read_assertions(source: bytes) -> dict[str, FunctionAssertions] | None:
     """The functions of a file by qualified name, and under "" what stands outside of them; None for no Python."""
     try:
         with warnings.catch_warnings():
@@ -72,14 +72,14 @@ def _functions(body: list[ast.stmt], place: str) -> Iterator[tuple[str, Function
             yield from _functions(node.body, f"{place}{node.name}::")
 
 
-def _read(name: str, function: Function) -> TestDemands:
+def _read(name: str, function: Function) -> FunctionAssertions:
     excuses = [ast.unparse(mark) for mark in function.decorator_list]
     excuses += [
         ast.unparse(call) for call in ast.walk(function) if isinstance(call, ast.Call) and _is_excuse(call)
     ]
-    return TestDemands(
+    return FunctionAssertions(
         is_test=name.rpartition("::")[2].startswith("test"),
-        demands=tuple(_demands(inlined(function).body, 0.0)),
+        assertions=tuple(_assertions(inline_names(function).body, 0.0)),
         skips=tuple(text for text in excuses if "skip" in text.partition("(")[0]),
         xfails=tuple(text for text in excuses if "xfail" in text.partition("(")[0]),
         timeouts=dict(_timeouts(function)),
@@ -87,7 +87,7 @@ def _read(name: str, function: Function) -> TestDemands:
     )
 
 
-def _read_module(tree: ast.Module) -> TestDemands:
+def _read_module(tree: ast.Module) -> FunctionAssertions:
     """Marks and limits of the whole file and of its classes."""
     texts: list[str] = []
     limits: dict[str, float] = {}
@@ -99,7 +99,7 @@ def _read_module(tree: ast.Module) -> TestDemands:
             texts.append(ast.unparse(value))
         elif _is_limit(name) and isinstance(value, ast.Constant) and isinstance(value.value, int | float):
             limits[name] = float(value.value)
-    return TestDemands(
+    return FunctionAssertions(
         skips=tuple(text for text in texts if "skip" in text),
         xfails=tuple(text for text in texts if "xfail" in text),
         timeouts=limits,
@@ -115,30 +115,34 @@ def _assigned(node: ast.stmt) -> str:
     return target.id if isinstance(target, ast.Name) else ""
 
 
-def _demands(body: list[ast.stmt], less: float) -> Iterator[Demand]:
+def _assertions(body: list[ast.stmt], less: float) -> Iterator[Assertion]:
     """Assertions of statements; under a condition they ask less, where their failure is caught they ask nothing."""
     for node in body:
         if isinstance(node, ast.Assert):
-            yield from (_weaker(demand, less) for demand in _of_test(node.test))
+            yield from (_weaker(assertion, less) for assertion in _of_test(node.test))
         elif isinstance(node, ast.Expr):
-            yield from (_weaker(demand, less) for demand in _of_call(node.value))
+            yield from (_weaker(assertion, less) for assertion in _of_call(node.value))
         elif isinstance(node, ast.With | ast.AsyncWith):
             for item in node.items:
-                yield from (_weaker(demand, less) for demand in _of_raises(item.context_expr))
-            yield from _demands(node.body, less)
+                yield from (_weaker(assertion, less) for assertion in _of_raises(item.context_expr))
+            yield from _assertions(node.body, less)
         elif isinstance(node, ast.Try):
-            yield from _demands(node.body, 9.0 if any(map(_swallows, node.handlers)) else less)
-            yield from _demands([*node.orelse, *node.finalbody], less)
+            yield from _assertions(node.body, 9.0 if any(map(_swallows, node.handlers)) else less)
+            yield from _assertions([*node.orelse, *node.finalbody], less)
         elif isinstance(node, ast.If):
-            yield from _demands([*node.body, *node.orelse], less + _CONDITIONAL)
+            yield from _assertions([*node.body, *node.orelse], less + _CONDITIONAL)
         elif isinstance(node, ast.For | ast.AsyncFor | ast.While):
-            yield from _demands([*node.body, *node.orelse], less)
+            yield from _assertions([*node.body, *node.orelse], less)
         elif isinstance(node, Function | ast.ClassDef):
-            yield from _demands(node.body, less)
+            yield from _assertions(node.body, less)
 
 
-def _weaker(demand: Demand, less: float) -> Demand:
-    return Demand(demand.text, max(_NOTHING, demand.strength - less), demand.subjects) if less else demand
+def _weaker(assertion: Assertion, less: float) -> Assertion:
+    return (
+        Assertion(assertion.text, max(_NOTHING, assertion.strength - less), assertion.subjects)
+        if less
+        else assertion
+    )
 
 
 def _swallows(handler: ast.ExceptHandler) -> bool:
@@ -147,7 +151,7 @@ def _swallows(handler: ast.ExceptHandler) -> bool:
     return any(name in named for name in _BROAD) and not ends
 
 
-def _of_test(test: ast.expr) -> Iterator[Demand]:
+def _of_test(test: ast.expr) -> Iterator[Assertion]:
     """The demands of an expression that must be true."""
     if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
         for part in test.values:
@@ -155,18 +159,18 @@ def _of_test(test: ast.expr) -> Iterator[Demand]:
         return
     if isinstance(test, ast.BoolOp):
         subjects = frozenset[str]().union(
-            *(demand.subjects for part in test.values for demand in _of_test(part))
+            *(assertion.subjects for part in test.values for assertion in _of_test(part))
         )
-        yield Demand(ast.unparse(test), _TRUTHY / 2, subjects)
+        yield Assertion(ast.unparse(test), _TRUTHY / 2, subjects)
     elif isinstance(test, ast.Compare):
         yield _of_compare(test)
     elif isinstance(test, ast.Constant):
-        yield Demand(ast.unparse(test), _NOTHING, frozenset())
+        yield Assertion(ast.unparse(test), _NOTHING, frozenset())
     else:
-        yield Demand(ast.unparse(test), _TRUTHY, frozenset((ast.unparse(test),)))
+        yield Assertion(ast.unparse(test), _TRUTHY, frozenset((ast.unparse(test),)))
 
 
-def _of_compare(test: ast.Compare) -> Demand:
+def _of_compare(test: ast.Compare) -> Assertion:
     op, right = test.ops[0], test.comparators[0]
     is_containing = isinstance(op, ast.In | ast.NotIn)
     about = right if is_containing and isinstance(test.left, ast.Constant) else test.left
@@ -175,10 +179,10 @@ def _of_compare(test: ast.Compare) -> Demand:
         strength = _TRUTHY
     subjects = {ast.unparse(about)}
     subjects |= {ast.unparse(right)} if strength == _EXACT and not isinstance(right, ast.Constant) else set()
-    return Demand(ast.unparse(test), strength, frozenset(subjects))
+    return Assertion(ast.unparse(test), strength, frozenset(subjects))
 
 
-def _of_call(value: ast.expr) -> Iterator[Demand]:
+def _of_call(value: ast.expr) -> Iterator[Assertion]:
     """`expect(x).to_y(…)` and methods named assert…."""
     call = value.value if isinstance(value, ast.Await) else value
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
@@ -187,14 +191,14 @@ def _of_call(value: ast.expr) -> Iterator[Demand]:
     if isinstance(owner, ast.Call) and ast.unparse(owner.func).endswith("expect") and owner.args:
         base = name.removeprefix("not_")
         strength = _EXPECT.get(base, _PARTIAL) if base == name else _TRUTHY
-        yield Demand(ast.unparse(call), strength, frozenset((ast.unparse(owner.args[0]),)))
+        yield Assertion(ast.unparse(call), strength, frozenset((ast.unparse(owner.args[0]),)))
     elif name.startswith("assert"):
         arguments = call.args[1:2] if name == "assertIn" else call.args[:1]
         subjects = frozenset(map(ast.unparse, arguments)) or frozenset((ast.unparse(owner),))
-        yield Demand(ast.unparse(call), _METHODS.get(name, _PARTIAL), subjects)
+        yield Assertion(ast.unparse(call), _METHODS.get(name, _PARTIAL), subjects)
 
 
-def _of_raises(context: ast.expr) -> Iterator[Demand]:
+def _of_raises(context: ast.expr) -> Iterator[Assertion]:
     if not isinstance(context, ast.Call) or not ast.unparse(context.func).endswith(
         ("raises", "assertRaises")
     ):
@@ -205,7 +209,7 @@ def _of_raises(context: ast.expr) -> Iterator[Demand]:
     if isinstance(named, ast.Tuple):
         strength = _TRUTHY + 1 / (1 + len(named.elts))
     has_match = any(keyword.arg == "match" for keyword in context.keywords)
-    yield Demand(ast.unparse(context), strength + (_TRUTHY if has_match else 0), frozenset(("raises",)))
+    yield Assertion(ast.unparse(context), strength + (_TRUTHY if has_match else 0), frozenset(("raises",)))
 
 
 def _is_excuse(call: ast.Call) -> bool:

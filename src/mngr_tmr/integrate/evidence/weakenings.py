@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from mngr_tmr.integrate.evidence.test_assertions import Demand, TestDemands, read_demands
+from mngr_tmr.integrate.evidence.test_assertions import Assertion, FunctionAssertions, read_assertions
 from mngr_tmr.model.integration import Weakening
 
 _MOST = 200
@@ -12,7 +12,7 @@ _TEXT = 300
 
 def weakenings(file: str, before: bytes, after: bytes) -> tuple[Weakening, ...]:
     """What one test file asks less than before; a file that cannot be read as Python tells nothing."""
-    old, new = read_demands(before), read_demands(after)
+    old, new = read_assertions(before), read_assertions(after)
     if old is None or new is None:
         return ()
     found = [weakening for name, was in old.items() for weakening in _compare(file, name, was, new.get(name))]
@@ -20,21 +20,23 @@ def weakenings(file: str, before: bytes, after: bytes) -> tuple[Weakening, ...]:
         weakening
         for name, now in new.items()
         if name not in old
-        for weakening in _excuses(file, name, TestDemands(), now)
+        for weakening in _excuses(file, name, FunctionAssertions(), now)
     ]
     return tuple(found[:_MOST])
 
 
-def _compare(file: str, name: str, was: TestDemands, now: TestDemands | None) -> Iterator[Weakening]:
+def _compare(
+    file: str, name: str, was: FunctionAssertions, now: FunctionAssertions | None
+) -> Iterator[Weakening]:
     if now is None:
         if was.is_test:
             yield Weakening("test_deleted", file, name)
         return
     yield from _excuses(file, name, was, now)
-    yield from _asked_less(file, name, was.demands, now.demands)
+    yield from _asked_less(file, name, was.assertions, now.assertions)
 
 
-def _excuses(file: str, name: str, was: TestDemands, now: TestDemands) -> Iterator[Weakening]:
+def _excuses(file: str, name: str, was: FunctionAssertions, now: FunctionAssertions) -> Iterator[Weakening]:
     for text in _more(was.skips, now.skips):
         yield Weakening("skipped", file, name, after=text[:_TEXT])
     for text in _more(was.xfails, now.xfails):
@@ -47,19 +49,21 @@ def _excuses(file: str, name: str, was: TestDemands, now: TestDemands) -> Iterat
         yield Weakening("removed", file, name, f"{was.cases} parametrized cases", f"{now.cases}")
 
 
-def _asked_less(file: str, name: str, was: Iterable[Demand], now: Iterable[Demand]) -> Iterator[Weakening]:
+def _asked_less(
+    file: str, name: str, was: Iterable[Assertion], now: Iterable[Assertion]
+) -> Iterator[Weakening]:
     """Each assertion that is gone is matched with a new one about the same thing, or it was removed."""
     gone = list((Counter(was) - Counter(now)).elements())
     fresh = list((Counter(now) - Counter(was)).elements())
-    for demand in (one for one in gone if one.strength):
-        alike = [other for other in fresh if other.subjects & demand.subjects]
+    for assertion in (one for one in gone if one.strength):
+        alike = [other for other in fresh if other.subjects & assertion.subjects]
         if not alike:
-            yield Weakening("removed", file, name, demand.text[:_TEXT])
+            yield Weakening("removed", file, name, assertion.text[:_TEXT])
             continue
         match = max(alike, key=lambda other: other.strength)
         fresh.remove(match)
-        if match.strength < demand.strength:
-            yield Weakening("weakened", file, name, demand.text[:_TEXT], match.text[:_TEXT])
+        if match.strength < assertion.strength:
+            yield Weakening("weakened", file, name, assertion.text[:_TEXT], match.text[:_TEXT])
 
 
 def _more(was: Iterable[str], now: Iterable[str]) -> Iterable[str]:

@@ -2,32 +2,34 @@
 
 from collections.abc import Sequence
 
-from mngr_tmr.integrate.branch.builder import Placed
-from mngr_tmr.integrate.branch.plan import Plan
+from mngr_tmr.integrate.branch.builder import PlacedFix
+from mngr_tmr.integrate.branch.plan import BranchPlan
 from mngr_tmr.integrate.gates.runner import Runner
 from mngr_tmr.model.integration import Witness
 from mngr_tmr.model.record import TaskRecord
 from mngr_tmr.model.verdict import Verified
 
 
-def witness(placed: Placed, plan: Plan, records: Sequence[TaskRecord], runner: Runner) -> Witness | None:
+def witness(
+    placed: PlacedFix, plan: BranchPlan, records: Sequence[TaskRecord], runner: Runner
+) -> Witness | None:
     """The four results for the test of the fix's first task; what was verified already is not run again.
 
     The pieces themselves are the trees: a fix on the base is new code under old tests, a task's other changes on the
     base are new tests over old code.
     """
-    slug = placed.unit.tasks[0]
+    slug = placed.change.tasks[0]
     record = next((record for record in records if record.task.slug == slug), None)
     if record is None:
         return None
-    fixes = [unit for unit in plan.fixes if slug in unit.tasks]
-    tests = [unit for unit in plan.others if slug in unit.tasks]
+    fixes = [change for change in plan.fixes if slug in change.tasks]
+    tests = [change for change in plan.others if slug in change.tasks]
     old_old, new_new = _passed(record.before), _passed(record.after)
     node_id = record.task.node_id
-    is_whole = len(fixes) == 1 and not tests and len(placed.unit.sources) == 1
+    is_whole = len(fixes) == 1 and not tests and len(placed.change.sources) == 1
     return Witness(
         old_test_old_code=old_old,
-        old_test_new_code=new_new if is_whole else _run(runner, placed.unit.after, node_id),
+        old_test_new_code=new_new if is_whole else _run(runner, placed.change.after, node_id),
         new_test_old_code=_run(runner, tests[0].after, node_id) if tests else old_old,
         new_test_new_code=new_new,
     )

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from mngr_tmr.git import Repository
 from mngr_tmr.integrate.gates.tutorial_check import report_at
-from mngr_tmr.integrate.split.change import Unit
+from mngr_tmr.integrate.split.change import TaskChange
 from mngr_tmr.model.record import TaskRecord
 from mngr_tmr.model.run import RunSpec
 
@@ -56,7 +56,7 @@ def find_added(
 
 
 def makers_of(
-    run: RunSpec, records: Sequence[TaskRecord], units: Sequence[Unit], node_ids: Iterable[str]
+    run: RunSpec, records: Sequence[TaskRecord], changes: Sequence[TaskChange], node_ids: Iterable[str]
 ) -> dict[str, str]:
     """Who added each test: whose check saw it, else whoever's piece touches its file."""
     seen = {
@@ -65,7 +65,7 @@ def makers_of(
         if record.after
         for node_id in record.after.added
     }
-    by_path = {path: unit.tasks[0] for unit in reversed(units) for path in unit.paths}
+    by_path = {path: change.tasks[0] for change in reversed(changes) for path in change.paths}
     return {node_id: seen.get(node_id) or by_path.get(file_of(run, node_id), "") for node_id in node_ids}
 
 

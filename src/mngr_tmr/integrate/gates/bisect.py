@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from mngr_tmr.integrate.branch.builder import Builder
-from mngr_tmr.integrate.branch.plan import Plan
-from mngr_tmr.integrate.gates.checks import Check
-from mngr_tmr.integrate.split.change import Unit
+from mngr_tmr.integrate.branch.builder import BranchBuilder
+from mngr_tmr.integrate.branch.plan import BranchPlan
+from mngr_tmr.integrate.gates.checks import BranchCheck
+from mngr_tmr.integrate.split.change import TaskChange
 
 
-def blame(builder: Builder, base: str, plan: Plan, check: Check) -> tuple[str, ...]:
+def find_culprits(builder: BranchBuilder, base: str, plan: BranchPlan, check: BranchCheck) -> tuple[str, ...]:
     """The ids of the pieces without which the check is green again; nothing when it is red on the base too.
 
     A check that its own task's work must turn green starts from that work. If it then breaks with another task's, the
@@ -22,26 +22,26 @@ def blame(builder: Builder, base: str, plan: Plan, check: Check) -> tuple[str, .
         return search.first_red((), ranked)
     if check.owner not in ranked:
         return ()
-    own = search.units_of([check.owner])
+    own = search.changes_of([check.owner])
     if search.is_red(own):
-        return tuple(unit.id for unit in own)
+        return tuple(change.id for change in own)
     others = [task for task in ranked if task != check.owner]
     guilty = search.first_red([check.owner], others)
-    makers = {task for unit in plan.fixes + plan.others if unit.id in guilty for task in unit.tasks}
+    makers = {task for change in plan.fixes + plan.others if change.id in guilty for task in change.tasks}
     if any(ranked.index(task) < ranked.index(check.owner) for task in makers):
-        return tuple(unit.id for unit in own if unit.id not in guilty) or guilty
+        return tuple(change.id for change in own if change.id not in guilty) or guilty
     return guilty
 
 
-def _tasks_by_rank(plan: Plan) -> list[str]:
+def _tasks_by_rank(plan: BranchPlan) -> list[str]:
     """Tasks in the order of their best fix, then those without one."""
-    return list(dict.fromkeys(task for unit in (*plan.fixes, *plan.others) for task in unit.tasks))
+    return list(dict.fromkeys(task for change in (*plan.fixes, *plan.others) for task in change.tasks))
 
 
 class _Search:
     """Builds parts of a plan and puts the question to them."""
 
-    def __init__(self, builder: Builder, plan: Plan, check: Check) -> None:
+    def __init__(self, builder: BranchBuilder, plan: BranchPlan, check: BranchCheck) -> None:
         self._builder, self._plan, self._check = builder, plan, check
 
     def first_red(self, before: Sequence[str], tasks: Sequence[str]) -> tuple[str, ...]:
@@ -49,7 +49,7 @@ class _Search:
         green, red = 0, len(tasks)
         while red - green > 1:
             middle = (green + red) // 2
-            if self.is_red(self.units_of([*before, *tasks[:middle]])):
+            if self.is_red(self.changes_of([*before, *tasks[:middle]])):
                 red = middle
             else:
                 green = middle
@@ -57,21 +57,23 @@ class _Search:
 
     def _within(self, green: Sequence[str], red: Sequence[str]) -> tuple[str, ...]:
         """The first piece of the last task that turns it red, fixes before tests."""
-        there = self.units_of(green)
-        known = {unit.id for unit in there}
-        new = [unit for unit in self.units_of(red) if unit.id not in known]
-        new.sort(key=lambda unit: not unit.is_implementation)
+        there = self.changes_of(green)
+        known = {change.id for change in there}
+        new = [change for change in self.changes_of(red) if change.id not in known]
+        new.sort(key=lambda change: not change.is_implementation)
         for number in range(1, len(new)):
             if self.is_red([*there, *new[:number]]):
                 return (new[number - 1].id,)
         return (new[-1].id,) if new else ()
 
-    def units_of(self, tasks: Sequence[str]) -> list[Unit]:
+    def changes_of(self, tasks: Sequence[str]) -> list[TaskChange]:
         wanted = set(tasks)
-        return [unit for unit in (*self._plan.others, *self._plan.fixes) if wanted.intersection(unit.tasks)]
+        return [
+            change for change in (*self._plan.others, *self._plan.fixes) if wanted.intersection(change.tasks)
+        ]
 
-    def is_red(self, units: Sequence[Unit]) -> bool:
-        wanted = {unit.id for unit in units}
-        wanted |= {need for unit in units for need in unit.needs}
-        gone = [unit.id for unit in (*self._plan.others, *self._plan.fixes) if unit.id not in wanted]
+    def is_red(self, changes: Sequence[TaskChange]) -> bool:
+        wanted = {change.id for change in changes}
+        wanted |= {need for change in changes for need in change.needs}
+        gone = [change.id for change in (*self._plan.others, *self._plan.fixes) if change.id not in wanted]
         return bool(self._check.problem(self._builder.build(self._plan.without(gone)).tip))

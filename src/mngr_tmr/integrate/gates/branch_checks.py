@@ -7,16 +7,16 @@ from msgspec.structs import replace
 
 from mngr_tmr.agent_text import one_line
 from mngr_tmr.git import Repository
-from mngr_tmr.integrate.branch.builder import Built
+from mngr_tmr.integrate.branch.builder import BuiltBranch
 from mngr_tmr.integrate.gates.added_tests import AddedTest, find_added, makers_of
 from mngr_tmr.integrate.gates.checks import (
-    Check,
-    Ran,
-    check_of_test,
+    BranchCheck,
+    RetriedTests,
     collection_check,
     command_check,
     complaint,
     run_with_retries,
+    single_test_check,
 )
 from mngr_tmr.integrate.gates.measure import measure
 from mngr_tmr.integrate.gates.runner import Collection, Runner, begin_step
@@ -30,12 +30,12 @@ COLLECTION, LINT, TUTORIAL = "collection", "lint", "tutorial check"
 ADDED, AFFECTED, SUITE, ALL = "added tests", "affected tests", "suite", "all tests"
 
 
-class Red(Struct, frozen=True):
+class FailedCheck(Struct, frozen=True):
     """A gate that does not open. `check` finds the guilty piece; `guilty` names it where nobody has to search."""
 
     gate: str
     problem: str
-    check: Check | None = None
+    check: BranchCheck | None = None
     guilty: tuple[str, ...] = ()
     test: str = ""
 
@@ -45,7 +45,7 @@ class Red(Struct, frozen=True):
         return self.test or self.gate
 
 
-class Trials:
+class BranchChecks:
     """The gates of one run. `excused` holds what is red and nobody's fault; it is not looked at again."""
 
     def __init__(self, repo: Repository, run: RunSpec, records: Sequence[TaskRecord], runner: Runner) -> None:
@@ -57,8 +57,8 @@ class Trials:
         self._owners = {record.task.node_id: record.task.slug for record in records}
         self._collected: dict[str, Collection] = {}
         self._green: dict[str, set[str]] = {}
-        self._first: dict[str, Ran] = {}
-        self._whole: dict[str, Ran] = {}
+        self._first: dict[str, RetriedTests] = {}
+        self._whole: dict[str, RetriedTests] = {}
         self.excused: dict[str, str] = {}
         self.flaky: dict[str, None] = {}
         expected = [task.node_id for task in run.tasks]
@@ -68,9 +68,9 @@ class Trials:
         if run.tutorial:
             self._checks.append(tutorial_check(repo, run))
 
-    def reds(self, built: Built) -> Iterator[Red]:
+    def reds(self, built: BuiltBranch) -> Iterator[FailedCheck]:
         """What is wrong, the first first; a branch without a piece has nothing wrong."""
-        if not built.units:
+        if not built.changes:
             return
         green = self._green.setdefault(built.tip, set())
         for check in self._checks:
@@ -79,7 +79,7 @@ class Trials:
             self.begin(f"gate {check.name}")
             problem = check.problem(built.tip)
             if problem:
-                yield Red(check.name, problem, check)
+                yield FailedCheck(check.name, problem, check)
             green.add(check.name)
         added = self.added(built)
         yield from self._uncited(built, added)
@@ -93,21 +93,21 @@ class Trials:
         rest = [test for test in ran.seen if test not in known]
         yield from self._red_tests(self._whole_name, ran, rest, owners)
 
-    def added(self, built: Built) -> tuple[AddedTest, ...]:
+    def added(self, built: BuiltBranch) -> tuple[AddedTest, ...]:
         """Tests that the base does not have."""
         found = self._collect(built.tip).node_ids
-        makers = makers_of(self._run, self._records, built.units, found)
+        makers = makers_of(self._run, self._records, built.changes, found)
         return find_added(self._repo, self._run, built.tip, found, makers)
 
-    def measured(self, built: Built) -> tuple[MeasuredTest, ...]:
+    def measured(self, built: BuiltBranch) -> tuple[MeasuredTest, ...]:
         """All tests at the base, at their agents' commits and on this branch; one without a piece is the base."""
-        if not built.units:
+        if not built.changes:
             return measure(self._records)
         added = self.added(built)
         ran = self._run_all(built, self._affected(built, added))
         return measure(self._records, {test.node_id: test.task for test in added}, ran.seen)
 
-    def gates(self, built: Built, measured: Sequence[MeasuredTest]) -> tuple[Gate, ...]:
+    def gates(self, built: BuiltBranch, measured: Sequence[MeasuredTest]) -> tuple[Gate, ...]:
         """Every gate with what was measured on this branch, which has been tried."""
         options, added = self._run.options, self.added(built)
         gates = [self._gate(check.name, options.lint if check.name == LINT else "") for check in self._checks]
@@ -137,21 +137,23 @@ class Trials:
             self._collected[commit] = self._runner.collect(commit)
         return self._collected[commit]
 
-    def _affected(self, built: Built, added: Sequence[AddedTest]) -> list[str]:
+    def _affected(self, built: BuiltBranch, added: Sequence[AddedTest]) -> list[str]:
         """The tests of every task with a piece on the branch, and the added ones."""
-        tasks = {task for unit in built.units for task in unit.tasks}
+        tasks = {task for change in built.changes for task in change.tasks}
         own = [record.task.node_id for record in self._records if record.task.slug in tasks]
         return list(dict.fromkeys((*own, *(test.node_id for test in added))))
 
-    def _uncited(self, built: Built, added: Sequence[AddedTest]) -> Iterator[Red]:
+    def _uncited(self, built: BuiltBranch, added: Sequence[AddedTest]) -> Iterator[FailedCheck]:
         for test in added:
             if test.cites is False and test.node_id not in self.excused:
-                makers = [unit for unit in built.others if test.file in unit.paths]
-                own = [unit for unit in makers if test.task in unit.tasks] or makers
+                makers = [change for change in built.others if test.file in change.paths]
+                own = [change for change in makers if test.task in change.tasks] or makers
                 problem = f"{test.node_id} was added and cites no block of the tutorial"
-                yield Red(ADDED, problem, guilty=tuple(unit.id for unit in own), test=test.node_id)
+                yield FailedCheck(
+                    ADDED, problem, guilty=tuple(change.id for change in own), test=test.node_id
+                )
 
-    def _look_first(self, built: Built, affected: Sequence[str]) -> Ran:
+    def _look_first(self, built: BuiltBranch, affected: Sequence[str]) -> RetriedTests:
         """The affected tests: alone where they are few, for all of them may take long, else with all the others."""
         commit = built.tip
         is_few = 2 * len(affected) < len(self._everything(commit)) or bool(self._run.options.suite)
@@ -162,7 +164,7 @@ class Trials:
             self._first[commit] = self._run_tests(commit, affected, ())
         return self._first[commit]
 
-    def _run_all(self, built: Built, affected: Sequence[str]) -> Ran:
+    def _run_all(self, built: BuiltBranch, affected: Sequence[str]) -> RetriedTests:
         """All tests of the run and of the branch, once and together, as they were run at the base.
 
         Those that failed there, and that no work on the branch is about, are not tried a second time.
@@ -177,23 +179,23 @@ class Trials:
     def _everything(self, commit: str) -> tuple[str, ...]:
         return tuple(dict.fromkeys((*self._owners, *self._collect(commit).node_ids)))
 
-    def _run_tests(self, commit: str, tests: Sequence[str], once: Container[str]) -> Ran:
+    def _run_tests(self, commit: str, tests: Sequence[str], once: Container[str]) -> RetriedTests:
         may_skip = {test for test, verdict in self._before.items() if verdict == "skipped"}
         ran = run_with_retries(self._runner, commit, tests, may_skip=may_skip, once=once)
         self.flaky.update(dict.fromkeys(ran.flaky))
         return ran
 
     def _red_tests(
-        self, gate: str, ran: Ran, tests: Sequence[str], owners: Mapping[str, str]
-    ) -> Iterator[Red]:
+        self, gate: str, ran: RetriedTests, tests: Sequence[str], owners: Mapping[str, str]
+    ) -> Iterator[FailedCheck]:
         wanted = set(tests).difference(self.excused)
         for run in ran.red:
             if run.node_id in wanted:
-                check = check_of_test(self._runner, gate, run.node_id, owners.get(run.node_id, ""))
+                check = single_test_check(self._runner, gate, run.node_id, owners.get(run.node_id, ""))
                 check = replace(check, is_red_at_base=run.node_id in self._red_before)
-                yield Red(gate, complaint(run), check, test=run.node_id)
+                yield FailedCheck(gate, complaint(run), check, test=run.node_id)
 
-    def _suite_command(self, commit: str) -> Iterator[Red]:
+    def _suite_command(self, commit: str) -> Iterator[FailedCheck]:
         check = command_check(self._runner, SUITE, self._run.options.suite)
         green = self._green[commit]
         self.begin(f"gate {SUITE}")
@@ -202,7 +204,7 @@ class Trials:
             return
         again = check.problem(commit)
         if again:
-            yield Red(SUITE, again, check)
+            yield FailedCheck(SUITE, again, check)
         else:
             self.flaky[self._run.options.suite] = None
 

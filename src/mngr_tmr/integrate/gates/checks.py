@@ -15,7 +15,7 @@ _LAST_LINES = 12
 _SUMMARY = "short test summary info"
 
 
-class Check(Struct, frozen=True):
+class BranchCheck(Struct, frozen=True):
     """`problem(commit)` is empty when all is well. `test` is the test it is about, `owner` the task it belongs to.
 
     `is_red_at_base` says so without a look; otherwise one is taken.
@@ -28,7 +28,7 @@ class Check(Struct, frozen=True):
     is_red_at_base: bool = False
 
 
-def collection_check(collect: Callable[[str], Collection], expected: Iterable[str]) -> Check:
+def collection_check(collect: Callable[[str], Collection], expected: Iterable[str]) -> BranchCheck:
     """Everything is collected, and no test of the base is gone."""
     wanted = tuple(expected)
 
@@ -37,17 +37,17 @@ def collection_check(collect: Callable[[str], Collection], expected: Iterable[st
         gone = sorted(set(wanted).difference(found.node_ids))
         return found.error or (f"no longer collected: {', '.join(gone[:5])}" if gone else "")
 
-    return Check("collection", problem)
+    return BranchCheck("collection", problem)
 
 
-def command_check(runner: Runner, name: str, command: str) -> Check:
+def command_check(runner: Runner, name: str, command: str) -> BranchCheck:
     """A command of the project succeeds."""
 
     def problem(commit: str) -> str:
         done = runner.run_command(commit, command)
         return f"exit code {done.code}: {_last_words(done.output)}" if done.code else ""
 
-    return Check(name, problem)
+    return BranchCheck(name, problem)
 
 
 def _last_words(output: str) -> str:
@@ -60,7 +60,7 @@ def _last_words(output: str) -> str:
     return "\n".join((last.strip("= "), *failures))[:_LONG]
 
 
-def check_of_test(runner: Runner, name: str, node_id: str, owner: str) -> Check:
+def single_test_check(runner: Runner, name: str, node_id: str, owner: str) -> BranchCheck:
     """One test passes, at the second try at the latest."""
 
     def problem(commit: str) -> str:
@@ -70,10 +70,10 @@ def check_of_test(runner: Runner, name: str, node_id: str, owner: str) -> Check:
         again = runner.run_tests(commit, (node_id,))[0]
         return "" if again.outcome == "passed" else complaint(again)
 
-    return Check(name, problem, node_id, owner)
+    return BranchCheck(name, problem, node_id, owner)
 
 
-class Ran(Struct, frozen=True):
+class RetriedTests(Struct, frozen=True):
     """Tests at one commit: how each went, those that stay red, and those that are sometimes green."""
 
     seen: dict[str, Measured] = {}
@@ -89,12 +89,12 @@ def run_with_retries(
     may_skip: Container[str] = (),
     once: Container[str] = (),
     retries: int = 2,
-) -> Ran:
+) -> RetriedTests:
     """Runs tests; the red ones again, but for those in `once`, and what is green then is flaky and blames nobody."""
     if not node_ids:
-        return Ran()
+        return RetriedTests()
     runs = {run.node_id: [run] for run in runner.run_tests(commit, node_ids)}
-    red = [told[-1] for told in runs.values() if _is_red(told[-1], may_skip)]
+    red = [reported[-1] for reported in runs.values() if _is_red(reported[-1], may_skip)]
     final = [run for run in red if run.node_id in once]
     red = [run for run in red if run.node_id not in once]
     flaky: list[str] = []
@@ -106,8 +106,8 @@ def run_with_retries(
             runs[run.node_id].append(run)
         flaky += [run.node_id for run in again if not _is_red(run, may_skip)]
         red = [run for run in again if _is_red(run, may_skip)]
-    seen = {node_id: _measured(told) for node_id, told in runs.items()}
-    return Ran(seen, (*red, *final), tuple(flaky))
+    seen = {node_id: _measured(reported) for node_id, reported in runs.items()}
+    return RetriedTests(seen, (*red, *final), tuple(flaky))
 
 
 def _measured(runs: Sequence[TestRun]) -> Measured:

@@ -6,18 +6,18 @@ from typing import Any
 from msgspec import Struct
 
 from mngr_tmr.agent_text import one_line
-from mngr_tmr.integrate.branch.builder import Builder, Built
-from mngr_tmr.integrate.branch.plan import Plan
-from mngr_tmr.integrate.gates.bisect import blame
-from mngr_tmr.integrate.gates.branch_checks import Red, Trials
+from mngr_tmr.integrate.branch.builder import BranchBuilder, BuiltBranch
+from mngr_tmr.integrate.branch.plan import BranchPlan
+from mngr_tmr.integrate.gates.bisect import find_culprits
+from mngr_tmr.integrate.gates.branch_checks import BranchChecks, FailedCheck
 from mngr_tmr.model.integration import Gate
 from mngr_tmr.model.measured import MeasuredTest
 
 
-class Judged(Struct, frozen=True):
+class GateOutcome(Struct, frozen=True):
     """The branch that is left, what was dropped from it and why, what each gate says of it, and how its tests do."""
 
-    built: Built
+    built: BuiltBranch
     dropped: dict[str, str] = {}
     gates: tuple[Gate, ...] = ()
     added: tuple[dict[str, Any], ...] = ()
@@ -25,7 +25,7 @@ class Judged(Struct, frozen=True):
     measured: tuple[MeasuredTest, ...] = ()
 
 
-def judge(builder: Builder, base: str, plan: Plan, trials: Trials) -> Judged:
+def run_gates(builder: BranchBuilder, base: str, plan: BranchPlan, trials: BranchChecks) -> GateOutcome:
     """Builds, tries, drops the guilty and builds again, until all is green or nobody is to blame for what is red."""
     dropped: dict[str, str] = {}
     while True:
@@ -35,26 +35,26 @@ def judge(builder: Builder, base: str, plan: Plan, trials: Trials) -> Judged:
         if red is None:
             return _told(built, dropped, trials)
         trials.begin(f"gate {red.gate} is red: looking for the change that broke it")
-        guilty = red.guilty or (blame(builder, base, left, red.check) if red.check else ())
-        if any(unit.id in guilty for unit in (*left.others, *left.fixes)):
+        guilty = red.guilty or (find_culprits(builder, base, left, red.check) if red.check else ())
+        if any(change.id in guilty for change in (*left.others, *left.fixes)):
             dropped |= _reasons(left, guilty, red)
         else:
             trials.excused[red.subject] = red.problem
 
 
-def _reasons(plan: Plan, guilty: Iterable[str], red: Red) -> dict[str, str]:
+def _reasons(plan: BranchPlan, guilty: Iterable[str], red: FailedCheck) -> dict[str, str]:
     """Why each is dropped: it is guilty, or it stands on one that is."""
     why = one_line(f"dropped at the gate {red.gate}: {red.problem}", 600)
     found = dict.fromkeys(guilty, why)
-    left = {unit.id for unit in plan.without(found).fixes}
-    standing = [unit for unit in plan.fixes if unit.id not in left and unit.id not in found]
-    return {**found, **{unit.id: f"it stands on {unit.needs[0]}, {why}" for unit in standing}}
+    left = {change.id for change in plan.without(found).fixes}
+    standing = [change for change in plan.fixes if change.id not in left and change.id not in found]
+    return {**found, **{change.id: f"it stands on {change.needs[0]}, {why}" for change in standing}}
 
 
-def _told(built: Built, dropped: dict[str, str], trials: Trials) -> Judged:
+def _told(built: BuiltBranch, dropped: dict[str, str], trials: BranchChecks) -> GateOutcome:
     measured = trials.measured(built)
-    if not built.units:
-        return Judged(built, dropped, measured=measured)
+    if not built.changes:
+        return GateOutcome(built, dropped, measured=measured)
     notes = [
         f"{subject} is red, and by no change of this run: {one_line(problem)}"
         for subject, problem in trials.excused.items()
@@ -62,4 +62,4 @@ def _told(built: Built, dropped: dict[str, str], trials: Trials) -> Judged:
     notes += [f"{test} is flaky on the integrated branch" for test in trials.flaky]
     outcomes = {row.test: row.tip.outcome for row in measured}
     rows = tuple(test.as_row(outcomes[test.node_id]) for test in trials.added(built))
-    return Judged(built, dropped, trials.gates(built, measured), rows, tuple(notes), measured)
+    return GateOutcome(built, dropped, trials.gates(built, measured), rows, tuple(notes), measured)

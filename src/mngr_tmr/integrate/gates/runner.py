@@ -37,7 +37,7 @@ class Runner(Protocol):
     def run_command(self, commit: str, command: str) -> CommandRun: ...
 
 
-class TellingRunner:
+class ProgressRunner:
     """A runner that tells which step of the integration it is used for, and how many tests that runs."""
 
     def __init__(self, runner: Runner, tell: Callable[[str], None]) -> None:
@@ -61,7 +61,7 @@ class TellingRunner:
 
 def begin_step(runner: Runner, step: str) -> None:
     """Names the step that begins now, to a runner that tells it."""
-    if isinstance(runner, TellingRunner):
+    if isinstance(runner, ProgressRunner):
         runner.begin(step)
 
 

@@ -4,13 +4,13 @@ from mngr_e2e.tutorial.blocks import read_blocks
 from mngr_e2e.tutorial.check import Report, compare
 from mngr_e2e.tutorial.citations import TestSources, read_tests
 from mngr_tmr.git import Repository
-from mngr_tmr.integrate.gates.checks import Check
+from mngr_tmr.integrate.gates.checks import BranchCheck
 from mngr_tmr.model.run import RunSpec
 
 _MOST = 10
 
 
-def tutorial_check(repo: Repository, run: RunSpec) -> Check:
+def tutorial_check(repo: Repository, run: RunSpec) -> BranchCheck:
     """Only what was well at the base can become a problem."""
     known = set(findings(repo, run, run.base))
 
@@ -18,7 +18,7 @@ def tutorial_check(repo: Repository, run: RunSpec) -> Check:
         new = [finding for finding in findings(repo, run, commit) if finding not in known]
         return "; ".join(new[:_MOST])
 
-    return Check("tutorial check", problem)
+    return BranchCheck("tutorial check", problem)
 
 
 def findings(repo: Repository, run: RunSpec, commit: str) -> list[str]:

@@ -173,11 +173,11 @@ def _escalations(records: Sequence[TaskRecord]) -> Iterator[str]:
     for record in records:
         for said in getattr(_result(record), "escalations", ()):
             groups.setdefault((one_line(said.kind), one_line(said.title)), []).append((record, said.detail))
-    for (kind, title), told in sorted(groups.items(), key=lambda group: -len(group[1])):
-        who = ", ".join(_link(record) for record, _ in told[:10])
-        yield f"- {_count(len(told), 'time')} {code(title)} ({code(kind)}), by {who}"
-        if told[0][1].strip():
-            yield f"  - {code(told[0][1], 600)}"
+    for (kind, title), reported in sorted(groups.items(), key=lambda group: -len(group[1])):
+        who = ", ".join(_link(record) for record, _ in reported[:10])
+        yield f"- {_count(len(reported), 'time')} {code(title)} ({code(kind)}), by {who}"
+        if reported[0][1].strip():
+            yield f"  - {code(reported[0][1], 600)}"
 
 
 def _left_out(integration: Integration, records: dict[str, TaskRecord]) -> Iterator[str]:

@@ -11,23 +11,23 @@ from mngr_tmr.model.result import Claim
 from mngr_tmr.model.verdict import Verified
 
 
-class Sorted(Struct, frozen=True):
+class Candidates(Struct, frozen=True):
     """Every task is in exactly one of the two."""
 
     candidates: tuple[TaskRecord, ...]
     accounts: tuple[Account, ...]
 
 
-def sort_out(records: Sequence[TaskRecord]) -> Sorted:
+def select_candidates(records: Sequence[TaskRecord]) -> Candidates:
     """Takes what was verified and is neither blocked, failed, regressing, flaky nor about other or unknown code."""
-    accounts = {record.task.slug: reject(record) for record in records}
-    return Sorted(
+    accounts = {record.task.slug: rejection(record) for record in records}
+    return Candidates(
         tuple(record for record in records if accounts[record.task.slug] is None),
         tuple(account for account in accounts.values() if account is not None),
     )
 
 
-def reject(record: TaskRecord) -> Account | None:
+def rejection(record: TaskRecord) -> Account | None:
     """Why a task's work is not integrated; None when it is to be."""
     kind, why = _ending(record)
     if not why:

@@ -4,11 +4,11 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from mngr_tmr.integrate.split.diffs import FileChange
+from mngr_tmr.integrate.split.diffs import FileDiff
 from mngr_tmr.model.result import ChangeKind
 
 
-class Source(Struct, frozen=True):
+class ChangeSource(Struct, frozen=True):
     """Where a piece came from: a task and those of its commits."""
 
     task: str
@@ -18,7 +18,7 @@ class Source(Struct, frozen=True):
     turned_green: bool = False
 
 
-class Unit(Struct, frozen=True, dict=True):
+class TaskChange(Struct, frozen=True, dict=True):
     """A difference between two commits, `after` being a child of `before`.
 
     `needs` are the ids of pieces that `before` already holds. The first source made it, the others made the same.
@@ -26,10 +26,10 @@ class Unit(Struct, frozen=True, dict=True):
 
     id: str
     kind: ChangeKind
-    sources: tuple[Source, ...]
+    sources: tuple[ChangeSource, ...]
     before: str
     after: str
-    files: tuple[FileChange, ...]
+    files: tuple[FileDiff, ...]
     title: str
     summary: str = ""
     reason: str = ""

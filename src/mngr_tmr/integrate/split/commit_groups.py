@@ -10,7 +10,7 @@ from mngr_tmr.model.result import Change
 _SHORTEST_ID = 7
 
 
-class Group(Struct, frozen=True):
+class CommitGroup(Struct, frozen=True):
     """Commits that make one change, with what the agent says about it."""
 
     commits: tuple[str, ...]
@@ -21,7 +21,7 @@ class Group(Struct, frozen=True):
     is_mislabelled: bool = False
 
 
-def group_fixes(record: TaskRecord, commits: Sequence[str]) -> list[Group]:
+def group_fixes(record: TaskRecord, commits: Sequence[str]) -> list[CommitGroup]:
     """One group for each change of the result; a commit that the result does not name stands alone."""
     by_change: dict[object, list[str]] = {}
     for commit in commits:
@@ -30,12 +30,12 @@ def group_fixes(record: TaskRecord, commits: Sequence[str]) -> list[Group]:
     return [_group(record, tuple(together)) for together in by_change.values()]
 
 
-def join_groups(record: TaskRecord, commits: Sequence[str]) -> Group:
+def join_groups(record: TaskRecord, commits: Sequence[str]) -> CommitGroup:
     """All of them as one."""
     groups = group_fixes(record, commits)
     if len(groups) == 1:
         return groups[0]
-    return Group(
+    return CommitGroup(
         tuple(commits),
         "; ".join(dict.fromkeys(group.title for group in groups)),
         "\n\n".join(group.summary for group in groups if group.summary),
@@ -45,16 +45,18 @@ def join_groups(record: TaskRecord, commits: Sequence[str]) -> Group:
     )
 
 
-def _group(record: TaskRecord, commits: tuple[str, ...]) -> Group:
+def _group(record: TaskRecord, commits: tuple[str, ...]) -> CommitGroup:
     number = _change_of(record, commits[0])
     known = {commit.id: commit for commit in record.commits}
     is_mislabelled = any(known[commit].is_mislabelled for commit in commits if commit in known)
     subject = next((known[commit].subject for commit in commits if commit in known), "")
     if number is None:
-        return Group(commits, subject or f"a change for {record.task.node_id}", is_mislabelled=is_mislabelled)
+        return CommitGroup(
+            commits, subject or f"a change for {record.task.node_id}", is_mislabelled=is_mislabelled
+        )
     change = _changes(record)[number]
     title = subject or change.summary.strip().partition("\n")[0]
-    return Group(commits, title, change.summary, change.reason, change.importance, is_mislabelled)
+    return CommitGroup(commits, title, change.summary, change.reason, change.importance, is_mislabelled)
 
 
 def _changes(record: TaskRecord) -> tuple[Change, ...]:

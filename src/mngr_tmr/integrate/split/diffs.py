@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
-from mngr_tmr.git import NOTHING, Entry, Repository
+from mngr_tmr.git import NOTHING, Repository, TreeEntry
 
 _HUNK = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 _INDEX = re.compile(rb"index ([0-9a-f]+)\.\.([0-9a-f]+)(?: \d+)?")
@@ -23,7 +23,7 @@ class Hunk(Struct, frozen=True):
     added: tuple[bytes, ...]
 
 
-class FileChange(Struct, frozen=True):
+class FileDiff(Struct, frozen=True):
     """One path before and after; `hunks` is None where there are no lines to compare (binary, large, a link)."""
 
     path: str
@@ -34,13 +34,13 @@ class FileChange(Struct, frozen=True):
     hunks: tuple[Hunk, ...] | None = None
 
     @property
-    def entry(self) -> Entry:
+    def entry(self) -> TreeEntry:
         """What stands at the path afterwards."""
-        return Entry(self.path, self.new_mode, self.new)
+        return TreeEntry(self.path, self.new_mode, self.new)
 
     @property
-    def entry_before(self) -> Entry:
-        return Entry(self.path, self.old_mode, self.old)
+    def entry_before(self) -> TreeEntry:
+        return TreeEntry(self.path, self.old_mode, self.old)
 
     @property
     def is_special(self) -> bool:
@@ -65,7 +65,7 @@ class FileChange(Struct, frozen=True):
 Pair = tuple[str, str]
 
 
-def changed_files(repo: Repository, pairs: Iterable[Pair]) -> dict[Pair, tuple[FileChange, ...]]:
+def changed_files(repo: Repository, pairs: Iterable[Pair]) -> dict[Pair, tuple[FileDiff, ...]]:
     """For each (before, after) pair of commits the files that differ, with their hunks."""
     wanted = list(dict.fromkeys(pairs))
     stdin = "".join(f"{after} {before}\n" for before, after in wanted).encode()
@@ -81,15 +81,15 @@ def changed_files(repo: Repository, pairs: Iterable[Pair]) -> dict[Pair, tuple[F
     return {pair: _with_hunks(files, hunks) for pair, files in zip(wanted, read_raw(raw), strict=True)}
 
 
-def read_raw(output: bytes) -> list[tuple[FileChange, ...]]:
+def read_raw(output: bytes) -> list[tuple[FileDiff, ...]]:
     """The raw listing: for each commit its id, then an entry and a path for each file."""
-    found: list[list[FileChange]] = []
+    found: list[list[FileDiff]] = []
     fields = iter(output.split(b"\0"))
     for field in fields:
         if field.startswith(b":"):
             old_mode, new_mode, old, new, _ = os.fsdecode(field[1:]).split(" ")
             path = os.fsdecode(next(fields))
-            found[-1].append(FileChange(path, _mode(old_mode), _mode(new_mode), old, new))
+            found[-1].append(FileDiff(path, _mode(old_mode), _mode(new_mode), old, new))
         elif field:
             found.append([])
     return [tuple(files) for files in found]
@@ -126,15 +126,15 @@ def _read_hunk(lines: Sequence[bytes], at: int, header: re.Match[bytes]) -> tupl
 
 
 def _with_hunks(
-    files: tuple[FileChange, ...], hunks: dict[tuple[str, str], tuple[Hunk, ...]]
-) -> tuple[FileChange, ...]:
+    files: tuple[FileDiff, ...], hunks: dict[tuple[str, str], tuple[Hunk, ...]]
+) -> tuple[FileDiff, ...]:
     return tuple(
-        FileChange(file.path, file.old_mode, file.new_mode, file.old, file.new, _hunks_of(file, hunks))
+        FileDiff(file.path, file.old_mode, file.new_mode, file.old, file.new, _hunks_of(file, hunks))
         for file in files
     )
 
 
-def _hunks_of(file: FileChange, hunks: dict[tuple[str, str], tuple[Hunk, ...]]) -> tuple[Hunk, ...] | None:
+def _hunks_of(file: FileDiff, hunks: dict[tuple[str, str], tuple[Hunk, ...]]) -> tuple[Hunk, ...] | None:
     if file.is_special:
         return None
     return () if file.old == file.new else hunks.get((file.old, file.new))

@@ -5,30 +5,30 @@ from collections.abc import Iterable, Mapping
 from msgspec import Struct
 
 from mngr_tmr.git import Repository
-from mngr_tmr.integrate.split.diffs import FileChange, Pair, changed_files
+from mngr_tmr.integrate.split.diffs import FileDiff, Pair, changed_files
 from mngr_tmr.model.kind import path_kind
 from mngr_tmr.model.result import ChangeKind
 from mngr_tmr.model.run import RunSpec
 
 
-class Step(Struct, frozen=True):
+class HistoryCommit(Struct, frozen=True):
     """One commit of a branch, against its first parent."""
 
     id: str
     parent: str
-    files: tuple[FileChange, ...]
+    files: tuple[FileDiff, ...]
 
 
-class History(Struct, frozen=True):
+class BranchHistory(Struct, frozen=True):
     """A branch: its commits in order, and all it changes against the base. A problem means that it is unusable."""
 
-    steps: tuple[Step, ...] = ()
-    files: tuple[FileChange, ...] = ()
+    steps: tuple[HistoryCommit, ...] = ()
+    files: tuple[FileDiff, ...] = ()
     has_merges: bool = False
     problem: str = ""
 
 
-def read_histories(repo: Repository, base: str, tips: Mapping[str, str]) -> dict[str, History]:
+def read_histories(repo: Repository, base: str, tips: Mapping[str, str]) -> dict[str, BranchHistory]:
     """The history of each branch by its name, from a number of git processes that does not grow with them."""
     known = repo.sizes(tips.values())
     there = {tip for tip in tips.values() if known.get(tip, ("",))[0] == "commit"}
@@ -41,7 +41,7 @@ def read_histories(repo: Repository, base: str, tips: Mapping[str, str]) -> dict
     return {slug: _history(tip, base, chains.get(tip), parents, files) for slug, tip in tips.items()}
 
 
-def kind_of(file: FileChange, run: RunSpec) -> ChangeKind:
+def kind_of(file: FileDiff, run: RunSpec) -> ChangeKind:
     """The kind of a changed file; links and submodules reach beyond their path and count as implementation."""
     if file.is_special:
         return "implementation"
@@ -71,18 +71,22 @@ def _history(
     base: str,
     chain: list[str] | None,
     parents: dict[str, list[str]],
-    files: dict[Pair, tuple[FileChange, ...]],
-) -> History:
+    files: dict[Pair, tuple[FileDiff, ...]],
+) -> BranchHistory:
     if chain is None:
-        return History(problem="its branch is not in this repository, or does not start at the base commit")
+        return BranchHistory(
+            problem="its branch is not in this repository, or does not start at the base commit"
+        )
     if not chain:
-        return History()
+        return BranchHistory()
     whole = files[base, tip]
     bad = next((file.path for file in whole if not _is_safe(file.path)), None)
     if bad is not None:
-        return History(problem=f"its branch holds a path that must not be checked out: {bad!r}")
-    steps = tuple(Step(commit, parents[commit][0], files[parents[commit][0], commit]) for commit in chain)
-    return History(steps, whole, has_merges=any(len(parents[commit]) > 1 for commit in chain))
+        return BranchHistory(problem=f"its branch holds a path that must not be checked out: {bad!r}")
+    steps = tuple(
+        HistoryCommit(commit, parents[commit][0], files[parents[commit][0], commit]) for commit in chain
+    )
+    return BranchHistory(steps, whole, has_merges=any(len(parents[commit]) > 1 for commit in chain))
 
 
 def _is_safe(path: str) -> bool:

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from mngr_tmr.git import Repository
-from mngr_tmr.integrate.split.change import Source, Unit
-from mngr_tmr.integrate.split.commit_groups import Group, group_fixes, join_groups
-from mngr_tmr.integrate.split.history import History, kind_of, read_histories
-from mngr_tmr.integrate.split.split_groups import Piece, take_apart, whole
+from mngr_tmr.integrate.split.change import ChangeSource, TaskChange
+from mngr_tmr.integrate.split.commit_groups import CommitGroup, group_fixes, join_groups
+from mngr_tmr.integrate.split.history import BranchHistory, kind_of, read_histories
+from mngr_tmr.integrate.split.split_groups import SplitPart, split_groups, whole_part
 from mngr_tmr.model.integration import Account
 from mngr_tmr.model.kind import commit_kind
 from mngr_tmr.model.record import TaskRecord
@@ -16,18 +16,18 @@ from mngr_tmr.model.result import ChangeKind
 from mngr_tmr.model.run import RunSpec
 
 
-class Cut(Struct, frozen=True):
+class SplitWork(Struct, frozen=True):
     """The pieces of all tasks, and accounts of what no piece holds."""
 
-    units: tuple[Unit, ...]
+    changes: tuple[TaskChange, ...]
     accounts: tuple[Account, ...]
 
 
-def cut(repo: Repository, run: RunSpec, records: Sequence[TaskRecord]) -> Cut:
+def split(repo: Repository, run: RunSpec, records: Sequence[TaskRecord]) -> SplitWork:
     """Pieces of every candidate's branch. A commit that mixes kinds is cut by path."""
     tips = {record.task.slug: record.commit or record.commits[-1].id for record in records}
     histories = read_histories(repo, run.base, tips)
-    units: list[Unit] = []
+    changes: list[TaskChange] = []
     accounts: list[Account] = []
     for record in records:
         history = histories[record.task.slug]
@@ -36,13 +36,13 @@ def cut(repo: Repository, run: RunSpec, records: Sequence[TaskRecord]) -> Cut:
             accounts.append(Account(record.task.slug, "excluded", history.problem, commits))
             continue
         made = [*_others(repo, run, record, history), *_fixes(repo, run, record, history)]
-        units += made
+        changes += made
         accounts += _left_over(record, history, made)
-    return Cut(tuple(units), tuple(accounts))
+    return SplitWork(tuple(changes), tuple(accounts))
 
 
-def _left_over(record: TaskRecord, history: History, units: Sequence[Unit]) -> list[Account]:
-    held = {commit for unit in units for source in unit.sources for commit in source.commits}
+def _left_over(record: TaskRecord, history: BranchHistory, changes: Sequence[TaskChange]) -> list[Account]:
+    held = {commit for change in changes for source in change.sources for commit in source.commits}
     left = tuple(step.id for step in history.steps if step.id not in held)
     if not left and history.steps:
         return []
@@ -50,7 +50,7 @@ def _left_over(record: TaskRecord, history: History, units: Sequence[Unit]) -> l
     return [Account(record.task.slug, "nothing", why, left)]
 
 
-def _others(repo: Repository, run: RunSpec, record: TaskRecord, history: History) -> list[Unit]:
+def _others(repo: Repository, run: RunSpec, record: TaskRecord, history: BranchHistory) -> list[TaskChange]:
     """What is not implementation, all of a task's in one piece."""
     files = [file for file in history.files if kind_of(file, run) != "implementation"]
     if not files:
@@ -59,10 +59,10 @@ def _others(repo: Repository, run: RunSpec, record: TaskRecord, history: History
     commits = [step.id for step in history.steps if any(file.path in paths for file in step.files)]
     kind = commit_kind(sorted(paths), run.options.implementation, run.tutorial)
     group = join_groups(record, commits)
-    return [_unit(record, "others", kind, group, whole(repo, run.base, history, files))]
+    return [_change(record, "others", kind, group, whole_part(repo, run.base, history, files))]
 
 
-def _fixes(repo: Repository, run: RunSpec, record: TaskRecord, history: History) -> list[Unit]:
+def _fixes(repo: Repository, run: RunSpec, record: TaskRecord, history: BranchHistory) -> list[TaskChange]:
     """The implementation part, a piece for each change; what cannot be taken apart stays one."""
     files = [file for file in history.files if kind_of(file, run) == "implementation"]
     if not files:
@@ -70,38 +70,40 @@ def _fixes(repo: Repository, run: RunSpec, record: TaskRecord, history: History)
     paths = {file.path for file in files}
     commits = [step.id for step in history.steps if any(file.path in paths for file in step.files)]
     groups = group_fixes(record, commits)
-    pieces = None
+    parts = None
     if len(groups) > 1 and not history.has_merges:
-        pieces = take_apart(repo, run.base, history, [group.commits for group in groups], paths)
-    if pieces is None:
-        groups, pieces = [join_groups(record, commits)], [whole(repo, run.base, history, files)]
+        parts = split_groups(repo, run.base, history, [group.commits for group in groups], paths)
+    if parts is None:
+        groups, parts = [join_groups(record, commits)], [whole_part(repo, run.base, history, files)]
     return [
-        _unit(record, f"fix-{number}", "implementation", group, piece)
-        for number, (group, piece) in enumerate(zip(groups, pieces, strict=True), 1)
-        if piece.files
+        _change(record, f"fix-{number}", "implementation", group, part)
+        for number, (group, part) in enumerate(zip(groups, parts, strict=True), 1)
+        if part.files
     ]
 
 
-def _unit(record: TaskRecord, name: str, kind: ChangeKind, group: Group, piece: Piece) -> Unit:
+def _change(
+    record: TaskRecord, name: str, kind: ChangeKind, group: CommitGroup, part: SplitPart
+) -> TaskChange:
     slug = record.task.slug
     before = record.before.verdict if record.before else ""
-    source = Source(
+    source = ChangeSource(
         slug,
         record.task.node_id,
         group.commits,
         is_mislabelled=group.is_mislabelled and kind == "implementation",
         turned_green=before not in ("", "passed", "skipped"),
     )
-    return Unit(
+    return TaskChange(
         id=f"{slug}/{name}",
         kind=kind,
         sources=(source,),
-        before=piece.before,
-        after=piece.after,
-        files=piece.files,
+        before=part.before,
+        after=part.after,
+        files=part.files,
         title=group.title,
         summary=group.summary,
         reason=group.reason,
         importance=min(5, max(1, group.importance)),
-        needs=tuple(f"{slug}/fix-{number + 1}" for number in piece.needs),
+        needs=tuple(f"{slug}/fix-{number + 1}" for number in part.needs),
     )

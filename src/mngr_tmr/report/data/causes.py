@@ -8,14 +8,14 @@ from msgspec import Struct
 from mngr_tmr.model.record import TaskRecord
 from mngr_tmr.model.verdict import Verified
 from mngr_tmr.report.data.fingerprint import Fingerprint, fingerprint, telling_line, without_escapes
-from mngr_tmr.report.data.rows import Row
+from mngr_tmr.report.data.rows import ReportRow
 
 _EXAMPLE = 4000
 _TEST, _BRANCH = "test", "on the branch"
 _OTHER_TITLES = 5
 
 
-class Failure(Struct, frozen=True):
+class TestFailure(Struct, frozen=True):
     """What went wrong with one row. `is_fixed`: it failed at the base and passes at the tip of the branch.
 
     `test` is set where the text is pytest's; `fix` is the commit without which the test still fails.
@@ -29,7 +29,7 @@ class Failure(Struct, frozen=True):
     fix: str = ""
 
 
-class Cause(Struct, frozen=True):
+class FailureCause(Struct, frozen=True):
     """Failures that one `fix` fixed, or without one those that look alike. `tests` are node ids, `fixed` some of them.
 
     No test is in two causes. `title` is what the first says; where others say something else, `others` has it.
@@ -51,26 +51,26 @@ class Cause(Struct, frozen=True):
         return len(self.fixed) < len(self.tests)
 
 
-def find_causes(rows: Sequence[Row]) -> tuple[Cause, ...]:
+def find_causes(rows: Sequence[ReportRow]) -> tuple[FailureCause, ...]:
     """Every cause, the open ones first, then by how many tests it has."""
-    groups: dict[str | Fingerprint, list[Failure]] = {}
+    groups: dict[str | Fingerprint, list[TestFailure]] = {}
     for failure in filter(None, map(failure_of, rows)):
         groups.setdefault(failure.fix or _print(failure), []).append(failure)
     causes = [_cause(members) for members in groups.values()]
     return tuple(sorted(causes, key=lambda cause: (not cause.is_open, -len(cause.tests), cause.title)))
 
 
-def count_failures(causes: Iterable[Cause]) -> int:
+def count_failures(causes: Iterable[FailureCause]) -> int:
     """How many tests have a failure."""
     return sum(len(cause.tests) for cause in causes)
 
 
-def count_fixed(causes: Iterable[Cause]) -> int:
+def count_fixed(causes: Iterable[FailureCause]) -> int:
     """How many of them pass on the branch."""
     return sum(len(cause.fixed) for cause in causes)
 
 
-def failure_of(row: Row) -> Failure | None:
+def failure_of(row: ReportRow) -> TestFailure | None:
     """What went wrong with a row, if anything did: the one thing that keeps it from being done.
 
     A test that the branch fixes failed for that reason, whatever became of its agent. Of a blocked agent its reason
@@ -79,18 +79,18 @@ def failure_of(row: Row) -> Failure | None:
     record, node_id, seen = row.record, row.task.node_id, row.measured
     before = _text(record.before) if record else ""
     if seen and seen.is_fixed and before:
-        return Failure(node_id, _TEST, before, node_id, True, row.fixed_by)
+        return TestFailure(node_id, _TEST, before, node_id, True, row.fixed_by)
     if record is not None:
         if record.end == "failed":
-            return Failure(node_id, record.stage, _without_names(record))
+            return TestFailure(node_id, record.stage, _without_names(record))
         if row.section in ("infrastructure", "malformed"):
-            return Failure(node_id, "check" if row.section == "infrastructure" else "result", row.why)
+            return TestFailure(node_id, "check" if row.section == "infrastructure" else "result", row.why)
         if row.result and row.result.blocked:
-            return Failure(node_id, f"blocked: {row.result.blocked.stage}", row.result.blocked.reason)
+            return TestFailure(node_id, f"blocked: {row.result.blocked.stage}", row.result.blocked.reason)
         if text := before or _text(record.after):
-            return Failure(node_id, _TEST, text, node_id)
+            return TestFailure(node_id, _TEST, text, node_id)
     if seen and seen.tip.is_failure:
-        return Failure(node_id, _BRANCH, seen.tip.reason or seen.tip.outcome, node_id)
+        return TestFailure(node_id, _BRANCH, seen.tip.reason or seen.tip.outcome, node_id)
     return None
 
 
@@ -108,11 +108,11 @@ def _text(verified: Verified | None) -> str:
     return (messages or [verified.reason or verified.verdict])[0]
 
 
-def _print(failure: Failure) -> Fingerprint:
+def _print(failure: TestFailure) -> Fingerprint:
     return fingerprint(failure.stage, failure.text, failure.test)
 
 
-def _cause(members: Sequence[Failure]) -> Cause:
+def _cause(members: Sequence[TestFailure]) -> FailureCause:
     first = members[0]
     prints = [_print(member) for member in members]
     words = (*_fields(prints[0]), first.fix)
@@ -122,7 +122,7 @@ def _cause(members: Sequence[Failure]) -> Cause:
         print_: _title(member) for print_, member in zip(reversed(prints), reversed(members), strict=True)
     }
     title = titles.pop(prints[0])
-    return Cause(
+    return FailureCause(
         digest,
         first.stage,
         title,
@@ -136,7 +136,7 @@ def _cause(members: Sequence[Failure]) -> Cause:
     )
 
 
-def _title(failure: Failure) -> str:
+def _title(failure: TestFailure) -> str:
     return telling_line(without_escapes(failure.text)) or "nothing was said"
 
 

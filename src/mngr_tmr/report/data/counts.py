@@ -3,24 +3,24 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mngr_tmr.report.data.causes import Cause, count_failures, count_fixed
-from mngr_tmr.report.data.report_model import Contents
-from mngr_tmr.report.data.sections import SECTIONS, Name
+from mngr_tmr.report.data.causes import FailureCause, count_failures, count_fixed
+from mngr_tmr.report.data.report_model import ReportModel
+from mngr_tmr.report.data.sections import SECTIONS, SectionName
 
 _TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
 
 
-def times(count: int, noun: str) -> str:
+def plural(count: int, noun: str) -> str:
     """`1 cause`, `3 causes`."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
-def failures_and_causes(causes: Sequence[Cause]) -> str:
+def failures_and_causes(causes: Sequence[FailureCause]) -> str:
     """`20 failures (18 fixed), 8 causes`; fixed is what failed at the base and passes on the branch."""
     failures, fixed = count_failures(causes), count_fixed(causes)
     told = "" if not fixed else f" ({fixed} fixed)" if fixed < failures else " (all fixed)"
     told = " (fixed)" if fixed == failures == 1 else told
-    return f"{times(failures, 'failure')}{told}, {times(len(causes), 'cause')}"
+    return f"{plural(failures, 'failure')}{told}, {plural(len(causes), 'cause')}"
 
 
 def cost_of(usage: Mapping[str, Any]) -> float | None:
@@ -34,12 +34,12 @@ def tokens_of(usage: Mapping[str, Any]) -> int:
     return sum(int(usage[name]) for name in _TOKENS if isinstance(usage.get(name), int | float))
 
 
-def counted(contents: Contents) -> str:
+def count_line(model: ReportModel) -> str:
     """`12 tests: 3 implementation fixes, 8 clean, 1 lost`."""
-    parts = [f"{count} {_rows(name, count)}" for name, count in contents.counts().items()]
-    return f"{times(contents.collected, 'test')}: {', '.join(parts) or 'none'}"
+    parts = [f"{count} {_rows(name, count)}" for name, count in model.counts().items()]
+    return f"{plural(model.collected, 'test')}: {', '.join(parts) or 'none'}"
 
 
-def _rows(name: Name, count: int) -> str:
+def _rows(name: SectionName, count: int) -> str:
     section = SECTIONS[name]
     return section.one if count == 1 and section.one else section.title.lower()

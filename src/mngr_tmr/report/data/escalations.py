@@ -6,13 +6,13 @@ from msgspec import Struct
 
 from mngr_tmr.model.integration import Integration
 from mngr_tmr.report.data.fingerprint import normal, without_escapes
-from mngr_tmr.report.data.rows import Row
+from mngr_tmr.report.data.rows import ReportRow
 
 SHARED = "shared problem"
 _DETAILS = 20
 
 
-class Raised(Struct, frozen=True):
+class RaisedEscalation(Struct, frozen=True):
     """One matter; `tests` are the node ids of those who raised it, `details` each distinct text about it."""
 
     kind: str
@@ -22,12 +22,14 @@ class Raised(Struct, frozen=True):
     locations: tuple[str, ...] = ()
 
 
-def group_escalations(rows: Sequence[Row], integration: Integration | None = None) -> tuple[Raised, ...]:
+def group_escalations(
+    rows: Sequence[ReportRow], integration: Integration | None = None
+) -> tuple[RaisedEscalation, ...]:
     """All matters, those raised most often first; problems that the integrator saw in many branches are among them."""
-    groups: dict[tuple[str, str], list[Raised]] = {}
+    groups: dict[tuple[str, str], list[RaisedEscalation]] = {}
     for row in rows:
         for one in row.result.escalations if row.result else ():
-            raised = Raised(one.kind, one.title, (row.task.node_id,), (one.detail,), one.locations)
+            raised = RaisedEscalation(one.kind, one.title, (row.task.node_id,), (one.detail,), one.locations)
             groups.setdefault((_key(one.kind), _key(one.title)), []).append(raised)
     found = [_joined(members) for members in groups.values()]
     found += _shared(rows, integration) if integration else []
@@ -38,9 +40,9 @@ def _key(text: str) -> str:
     return normal(without_escapes(text)).casefold().rstrip(".! ")
 
 
-def _joined(members: Sequence[Raised]) -> Raised:
+def _joined(members: Sequence[RaisedEscalation]) -> RaisedEscalation:
     first = members[0]
-    return Raised(
+    return RaisedEscalation(
         first.kind,
         first.title,
         _distinct(test for one in members for test in one.tests),
@@ -49,10 +51,10 @@ def _joined(members: Sequence[Raised]) -> Raised:
     )
 
 
-def _shared(rows: Sequence[Row], integration: Integration) -> list[Raised]:
+def _shared(rows: Sequence[ReportRow], integration: Integration) -> list[RaisedEscalation]:
     names = {row.task.slug: row.task.node_id for row in rows if row.task.slug}
     return [
-        Raised(
+        RaisedEscalation(
             SHARED,
             f"{one.get('count', 'several')} similar edits: {one.get('title', '')}",
             tuple(names.get(str(task), str(task)) for task in one.get("tasks", ())),

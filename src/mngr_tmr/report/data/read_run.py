@@ -19,7 +19,7 @@ from mngr_tmr.model.old_entries import read_entry
 from mngr_tmr.model.record import TaskRecord
 from mngr_tmr.model.task import Task
 from mngr_tmr.model.verdict import Verified
-from mngr_tmr.report.data.report_model import RunNow
+from mngr_tmr.report.data.report_model import RunReading
 from mngr_tmr.run.folder import RunFolder, read_json, read_spec
 from mngr_tmr.run.records import Records
 from mngr_tmr.run.steps import read_attempt_claim
@@ -36,13 +36,13 @@ class RunReader:
         self.folder = folder
         self._known: dict[str, tuple[object, TaskRecord]] = {}
 
-    def read(self) -> RunNow:
+    def read(self) -> RunReading:
         """The run now. Only a `run.json` that cannot be read is an error."""
         problems: list[str] = []
         alive = is_alive(self.folder)
         records = _records(self.folder, problems)
         integration = _try_json(self.folder.integration, Integration, problems)
-        return RunNow(
+        return RunReading(
             replace(records.spec, options=records.state.options),
             tuple(self._record(records, task, problems) for task in records.spec.tasks),
             integration,
@@ -75,7 +75,7 @@ class RunReader:
         return record
 
 
-def read_run(folder: RunFolder) -> RunNow:
+def read_run(folder: RunFolder) -> RunReading:
     return RunReader(folder).read()
 
 

@@ -12,19 +12,19 @@ from mngr_tmr.model.integration import Integration
 from mngr_tmr.model.measured import headline
 from mngr_tmr.model.record import StageSpan, TaskRecord
 from mngr_tmr.model.run import RunSpec
-from mngr_tmr.report.data.causes import Cause, find_causes
-from mngr_tmr.report.data.escalations import Raised, group_escalations
-from mngr_tmr.report.data.rows import Row, make_rows
-from mngr_tmr.report.data.sections import NAMES, SECTIONS, Name
+from mngr_tmr.report.data.causes import FailureCause, find_causes
+from mngr_tmr.report.data.escalations import RaisedEscalation, group_escalations
+from mngr_tmr.report.data.rows import ReportRow, make_rows
+from mngr_tmr.report.data.sections import NAMES, SECTIONS, SectionName
 
-State = Literal["running", "integrating", "interrupted", "failed", "finished"]
+ReportState = Literal["running", "integrating", "interrupted", "failed", "finished"]
 
 CLEAN, NO_RESULT, LOST, FINDINGS = 0, 1, 3, 8
-_UNDONE: tuple[Name, ...] = ("needs_you", "running", "queued", "not_run")
-_NO_ANSWER: tuple[Name, ...] = (*_UNDONE, "infrastructure", "malformed")
+_UNDONE: tuple[SectionName, ...] = ("needs_you", "running", "queued", "not_run")
+_NO_ANSWER: tuple[SectionName, ...] = (*_UNDONE, "infrastructure", "malformed")
 
 
-class RunNow(Struct, frozen=True):
+class RunReading(Struct, frozen=True):
     """A run as its folder tells it now; `problems` are files of it that could not be read.
 
     `phases` tell by slug what a task that is under way is at, and since when; `silent` are those whose busy agents show
@@ -51,14 +51,14 @@ class RunNow(Struct, frozen=True):
         return max(self.last_at - self.spec.created_at - self.away_s, 0.0)
 
 
-class Contents(Struct, frozen=True):
+class ReportModel(Struct, frozen=True):
     """Rows in order, causes, matters raised, and what they add up to."""
 
-    now: RunNow
-    rows: tuple[Row, ...]
-    causes: tuple[Cause, ...]
-    raised: tuple[Raised, ...]
-    state: State
+    now: RunReading
+    rows: tuple[ReportRow, ...]
+    causes: tuple[FailureCause, ...]
+    raised: tuple[RaisedEscalation, ...]
+    state: ReportState
     exit_code: int
     usage: dict[str, float]
 
@@ -86,19 +86,19 @@ class Contents(Struct, frozen=True):
         """Whether nothing more will happen unless somebody starts it."""
         return self.state not in ("running", "integrating")
 
-    def counts(self) -> dict[Name, int]:
+    def counts(self) -> dict[SectionName, int]:
         """How many rows each section has, in the order of the sections, empty ones left out."""
         counts = Counter(row.section for row in self.rows)
         return {name: counts[name] for name in NAMES if counts[name]}
 
-    def section(self, name: Name) -> tuple[Row, ...]:
+    def section(self, name: SectionName) -> tuple[ReportRow, ...]:
         return tuple(row for row in self.rows if row.section == name)
 
 
-def make_contents(now: RunNow) -> Contents:
+def make_report_model(now: RunReading) -> ReportModel:
     rows = make_rows(now.records, now.integration)
     raised = group_escalations(rows, now.integration)
-    return Contents(
+    return ReportModel(
         now,
         rows,
         find_causes(rows),
@@ -110,7 +110,7 @@ def make_contents(now: RunNow) -> Contents:
 
 
 def exit_code(
-    rows: Sequence[Row], raised: Sequence[Raised] = (), integration: Integration | None = None
+    rows: Sequence[ReportRow], raised: Sequence[RaisedEscalation] = (), integration: Integration | None = None
 ) -> int:
     """1: no task has a result that can be read. 3: some were lost or are not done. 8: something to look at. Else 0."""
     own = [row for row in rows if row.record is not None]
@@ -133,7 +133,7 @@ def add_usage(usages: Iterable[dict[str, Any]]) -> dict[str, float]:
     return total
 
 
-def _state(now: RunNow, rows: Sequence[Row]) -> State:
+def _state(now: RunReading, rows: Sequence[ReportRow]) -> ReportState:
     if now.is_alive:
         return "integrating" if now.stage.progress == "running" else "running"
     if now.stage.progress == "running" or any(row.section in _UNDONE for row in rows):

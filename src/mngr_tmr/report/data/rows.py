@@ -10,14 +10,14 @@ from mngr_tmr.model.record import TaskRecord
 from mngr_tmr.model.result import Result
 from mngr_tmr.model.task import Task
 from mngr_tmr.model.verdict import Verified
-from mngr_tmr.report.data.sections import NAMES, Name
+from mngr_tmr.report.data.sections import NAMES, SectionName
 
 _NOT_BAD = ("", "passed", "flaky")
 _ON_BRANCH: tuple[AccountKind, ...] = ("squashed", "separate", "merged_into")
 _LAST_RANK = 1_000_000
 
 
-class Merged(Struct, frozen=True):
+class MergedChange(Struct, frozen=True):
     """A commit of the integrated branch that holds work of this row."""
 
     commit: str
@@ -26,7 +26,7 @@ class Merged(Struct, frozen=True):
     title: str = ""
 
 
-class Row(Struct, frozen=True):
+class ReportRow(Struct, frozen=True):
     """One line of the report; `why` says in one line why it is in its section.
 
     `record` is None for a test that an agent added, and then `added_by` is that agent's task. `measured` is what
@@ -34,10 +34,10 @@ class Row(Struct, frozen=True):
     """
 
     task: Task
-    section: Name
+    section: SectionName
     why: str = ""
     record: TaskRecord | None = None
-    merged: tuple[Merged, ...] = ()
+    merged: tuple[MergedChange, ...] = ()
     accounts: tuple[Account, ...] = ()
     added_by: str = ""
     outcome: str = ""
@@ -57,7 +57,7 @@ class Row(Struct, frozen=True):
     @property
     def claimed(self) -> str:
         """What the agent says of its test at the end, in the words of a verdict."""
-        return said(self.result.passed_after) if self.result else ""
+        return outcome_word(self.result.passed_after) if self.result else ""
 
     @property
     def verdict(self) -> str:
@@ -65,7 +65,7 @@ class Row(Struct, frozen=True):
         return verdict(self.record.after) if self.record else self.outcome
 
 
-def make_rows(records: Sequence[TaskRecord], integration: Integration | None = None) -> tuple[Row, ...]:
+def make_rows(records: Sequence[TaskRecord], integration: Integration | None = None) -> tuple[ReportRow, ...]:
     """All rows in the order of the sections; within one by rank, then as they were collected."""
     where = _Whereabouts(integration)
     rows = [_row(record, where) for record in records]
@@ -73,7 +73,7 @@ def make_rows(records: Sequence[TaskRecord], integration: Integration | None = N
     return tuple(sorted(rows, key=lambda row: (NAMES.index(row.section), row.rank)))
 
 
-def said(passed: bool | None) -> str:
+def outcome_word(passed: bool | None) -> str:
     return "" if passed is None else "passed" if passed else "failed"
 
 
@@ -97,12 +97,14 @@ class _Whereabouts:
         self.fixed_by = {test: fix.commit for fix in reversed(fixes) for test in fix.needed_by}
         self.measured = {one.test: one for one in integration.measured} if integration else {}
 
-    def merged(self, task: str) -> tuple[Merged, ...]:
-        found: dict[str, Merged] = {}
+    def merged(self, task: str) -> tuple[MergedChange, ...]:
+        found: dict[str, MergedChange] = {}
         for account in self.accounts.get(task, ()):
             if account.kind in _ON_BRANCH and account.into:
                 fix = self._fixes.get(account.into)
-                one = Merged(account.into, account.kind, fix.rank if fix else 0, fix.title if fix else "")
+                one = MergedChange(
+                    account.into, account.kind, fix.rank if fix else 0, fix.title if fix else ""
+                )
                 found.setdefault(account.into, one)
         return tuple(found.values())
 
@@ -112,7 +114,7 @@ class _Case(Struct, frozen=True):
 
     record: TaskRecord
     result: Result | None
-    merged: tuple[Merged, ...]
+    merged: tuple[MergedChange, ...]
     accounts: tuple[Account, ...]
     measured: MeasuredTest | None = None
 
@@ -153,7 +155,7 @@ class _Case(Struct, frozen=True):
 
 
 # The first that holds decides.
-_TABLE: tuple[tuple[Name, Callable[[_Case], bool], Callable[[_Case], str]], ...] = (
+_TABLE: tuple[tuple[SectionName, Callable[[_Case], bool], Callable[[_Case], str]], ...] = (
     ("queued", lambda case: case.record.end == "queued", lambda _: "no agent yet"),
     ("not_run", lambda case: case.record.end == "not_run", lambda case: _not_run(case.record)),
     ("needs_you", lambda case: case.record.asks != "", lambda case: _asked(case.record)),
@@ -201,14 +203,14 @@ _TABLE: tuple[tuple[Name, Callable[[_Case], bool], Callable[[_Case], str]], ...]
 )
 
 
-def _row(record: TaskRecord, where: _Whereabouts) -> Row:
+def _row(record: TaskRecord, where: _Whereabouts) -> ReportRow:
     slug = record.task.slug
     result = record.claim.result if record.claim else None
     merged, accounts = where.merged(slug), tuple(where.accounts.get(slug, ()))
     case = _Case(record, result, merged, accounts, where.measured.get(record.task.node_id))
     section, why = next((name, why(case)) for name, holds, why in _TABLE if holds(case))
     outcome = result.outcome if result else ""
-    return Row(
+    return ReportRow(
         record.task,
         section,
         why,
@@ -262,7 +264,7 @@ def _dispute(case: _Case) -> str:
     named = [commit for change in case.result.changes for commit in change.commits]
     if named and not case.record.commits:
         return f"it names {len(named)} commits, and none came home"
-    claimed = said(case.result.passed_after)
+    claimed = outcome_word(case.result.passed_after)
     if claimed == "passed" and case.after not in _NOT_BAD:
         return f"it says passed, the check says {case.after}: {case.reason}"
     if claimed == "failed" and case.after == "passed":
@@ -281,7 +283,7 @@ def _notes(case: _Case) -> Iterable[str]:
     for commit in case.record.commits:
         if commit.is_mislabelled:
             yield f"{commit.id[:12]} is labelled {commit.claimed} and touches implementation"
-    claimed = said(case.result.passed_before) if case.result else ""
+    claimed = outcome_word(case.result.passed_before) if case.result else ""
     if claimed and case.before and claimed != case.before:
         yield f"before its work: the agent says {claimed}, the check says {case.before}"
     if case.before == "flaky":
@@ -299,7 +301,7 @@ def _weakened(one: Weakening) -> str:
 
 def _added(
     records: Sequence[TaskRecord], integration: Integration | None, where: _Whereabouts
-) -> Iterable[Row]:
+) -> Iterable[ReportRow]:
     """Tests that agents added: those on the branch, or before there is one those that the checks saw."""
     if integration is not None:
         found: Iterable[Mapping[str, object]] = integration.added_tests
@@ -318,7 +320,7 @@ def _added(
             outcome = str(one.get("outcome", ""))
             task = Task(node_id, "", str(one.get("file", "")) or node_id.partition("::")[0])
             notes = ("it cites no block of the tutorial",) if one.get("cites") is False else ()
-            yield Row(
+            yield ReportRow(
                 task,
                 "added",
                 f"added by {by}" if by else "added",

@@ -4,7 +4,7 @@ from typing import Literal, get_args
 
 from msgspec import Struct
 
-Name = Literal[
+SectionName = Literal[
     "needs_you",
     "implementation",
     "other",
@@ -25,10 +25,10 @@ Name = Literal[
     "clean",
     "added",
 ]
-NAMES: tuple[Name, ...] = get_args(Name)
+NAMES: tuple[SectionName, ...] = get_args(SectionName)
 
 
-class Section(Struct, frozen=True):
+class ReportSection(Struct, frozen=True):
     """A heading and what it means. `is_finding` says that its rows are for a person to look at.
 
     `one` is what a single row of it is called, where the heading has a plural.
@@ -40,50 +40,52 @@ class Section(Struct, frozen=True):
     one: str = ""
 
 
-SECTIONS: dict[Name, Section] = {
-    "needs_you": Section(
+SECTIONS: dict[SectionName, ReportSection] = {
+    "needs_you": ReportSection(
         "Needs you", "Its agent waits for a permission or an answer, and does nothing until then."
     ),
-    "implementation": Section(
+    "implementation": ReportSection(
         "Implementation fixes",
         "The agent changed the code under test; ranked as on the branch.",
         one="implementation fix",
     ),
-    "other": Section(
+    "other": ReportSection(
         "Tests and docs", "The agent changed tests, docs or the tutorial, and no implementation."
     ),
-    "blocked": Section("Blocked", "The agent could not go on and says what it needs."),
-    "regressed": Section("Regressed", "The test passed before the agent's commits and does not with them."),
-    "disputed": Section(
+    "blocked": ReportSection("Blocked", "The agent could not go on and says what it needs."),
+    "regressed": ReportSection(
+        "Regressed", "The test passed before the agent's commits and does not with them."
+    ),
+    "disputed": ReportSection(
         "Claim and check disagree", "The agent says one thing, running its commit shows another."
     ),
-    "flaky": Section("Flaky", "The test passes now and then at the same commit."),
-    "failing": Section("Still failing", "The test fails, and no work of this run fixed it."),
-    "fixed_by_others": Section(
+    "flaky": ReportSection("Flaky", "The test passes now and then at the same commit."),
+    "failing": ReportSection("Still failing", "The test fails, and no work of this run fixed it."),
+    "fixed_by_others": ReportSection(
         "Fixed by other work",
         "Its agent did not fix the test, and it passes on the integrated branch.",
         False,
     ),
-    "infrastructure": Section("Lost", "A step of ours failed, or the agent ended without a result."),
-    "malformed": Section(
+    "infrastructure": ReportSection("Lost", "A step of ours failed, or the agent ended without a result."),
+    "malformed": ReportSection(
         "Unreadable results",
         "The result is not what was agreed on; it is shown as it came.",
         one="unreadable result",
     ),
-    "unverified": Section("Not verified", "There is a result, and nothing that confirms it."),
-    "set_aside": Section(
+    "unverified": ReportSection("Not verified", "There is a result, and nothing that confirms it."),
+    "set_aside": ReportSection(
         "Left out of the branch", "Verified work that is not on the integrated branch, and why."
     ),
-    "running": Section(
+    "running": ReportSection(
         "Running", "An agent is at work on it, or its work is being fetched or verified.", False
     ),
-    "queued": Section("Waiting", "No agent has been launched for it yet.", False),
-    "not_run": Section(
+    "queued": ReportSection("Waiting", "No agent has been launched for it yet.", False),
+    "not_run": ReportSection(
         "Not run", "The run was interrupted or stopped; resuming it takes these up again.", False
     ),
-    "skipped": Section("Skipped", "The test skips itself.", False),
-    "clean": Section("Clean", "The test passes, and the agent found nothing to change.", False),
-    "added": Section(
+    "skipped": ReportSection("Skipped", "The test skips itself.", False),
+    "clean": ReportSection("Clean", "The test passes, and the agent found nothing to change.", False),
+    "added": ReportSection(
         "Added tests", "Tests that agents added, as they are on the integrated branch.", one="added test"
     ),
 }

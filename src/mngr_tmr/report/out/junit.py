@@ -5,13 +5,13 @@ from typing import Literal
 from xml.etree import ElementTree as xml
 
 from mngr_tmr.report.data.fingerprint import without_escapes
-from mngr_tmr.report.data.report_model import Contents
-from mngr_tmr.report.data.rows import Row
-from mngr_tmr.report.data.sections import SECTIONS, Name
+from mngr_tmr.report.data.report_model import ReportModel
+from mngr_tmr.report.data.rows import ReportRow
+from mngr_tmr.report.data.sections import SECTIONS, SectionName
 
 Mark = Literal["", "failure", "error", "skipped"]
 
-MARKS: dict[Name, Mark] = {
+MARKS: dict[SectionName, Mark] = {
     "implementation": "",
     "other": "",
     "set_aside": "",
@@ -37,23 +37,23 @@ _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 _TEXT = 20_000
 
 
-def junit(contents: Contents) -> bytes:
+def junit(model: ReportModel) -> bytes:
     """The document; what agents wrote is text in it and nothing more."""
-    spec = contents.spec
-    marks = [mark_of(row) for row in contents.rows]
+    spec = model.spec
+    marks = [mark_of(row) for row in model.rows]
     totals = {"tests": str(len(marks))}
     totals |= {name: str(marks.count(mark)) for mark, name in _COUNTED.items()}
-    seconds = {"time": _seconds(sum(_duration_s(row) for row in contents.rows))}
+    seconds = {"time": _seconds(sum(_duration_s(row) for row in model.rows))}
     root = xml.Element("testsuites", {"name": f"mngr tmr {spec.id}", **totals, **seconds})
     suite = xml.SubElement(root, "testsuite", {"name": _clean(spec.id), **totals, **seconds})
-    for row in contents.rows:
+    for row in model.rows:
         _case(suite, row)
     xml.indent(root)
     data: bytes = xml.tostring(root, encoding="utf-8", xml_declaration=True)
     return data + b"\n"
 
 
-def mark_of(row: Row) -> Mark:
+def mark_of(row: ReportRow) -> Mark:
     """How the test does on the branch, where that was measured; an agent without a usable answer is an error too."""
     mark = MARKS[row.section]
     seen = row.measured.tip if row.measured else None
@@ -64,7 +64,7 @@ def mark_of(row: Row) -> Mark:
     return "skipped" if seen.outcome == "skipped" else ""
 
 
-def _case(suite: xml.Element, row: Row) -> None:
+def _case(suite: xml.Element, row: ReportRow) -> None:
     file, classname, name = names_of(row.task.node_id)
     words = {"classname": _clean(classname), "name": _clean(name), "file": _clean(row.task.file or file)}
     if row.task.line:
@@ -92,7 +92,7 @@ def names_of(node_id: str) -> tuple[str, str, str]:
     return path, ".".join([dotted, *classes]), (name + bracket + params) or node_id
 
 
-def _evidence(row: Row) -> str:
+def _evidence(row: ReportRow) -> str:
     """What pytest said at the agent's commit, or the result that could not be read."""
     record = row.record
     if record is None:
@@ -104,14 +104,14 @@ def _evidence(row: Row) -> str:
     return texts[0] if texts else row.why
 
 
-def _on_branch(row: Row) -> str:
+def _on_branch(row: ReportRow) -> str:
     tip = row.measured.tip if row.measured else None
     if tip is None or not tip.outcome:
         return ""
     return f"on the branch: {tip.outcome}" + (f": {tip.reason}" if tip.reason else "")
 
 
-def _told(row: Row) -> str:
+def _told(row: ReportRow) -> str:
     parts = [f"section: {SECTIONS[row.section].title}", f"test: {row.task.node_id}"]
     if row.outcome:
         parts.append(f"the agent says: {row.outcome}, {row.claimed or 'nothing of the test'}")
@@ -125,7 +125,7 @@ def _told(row: Row) -> str:
     return "\n".join(parts)
 
 
-def _duration_s(row: Row) -> float:
+def _duration_s(row: ReportRow) -> float:
     """The longest that the test itself took in our checks."""
     record = row.record
     runs = [run for seen in (record.before, record.after) if seen for run in seen.runs] if record else []

@@ -4,30 +4,30 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 
 from mngr_tmr.agent_text import code
-from mngr_tmr.report.data.causes import Cause
-from mngr_tmr.report.data.counts import counted, failures_and_causes, times
-from mngr_tmr.report.data.report_model import Contents
-from mngr_tmr.report.data.rows import Row
-from mngr_tmr.report.data.sections import SECTIONS, Name
+from mngr_tmr.report.data.causes import FailureCause
+from mngr_tmr.report.data.counts import count_line, failures_and_causes, plural
+from mngr_tmr.report.data.report_model import ReportModel
+from mngr_tmr.report.data.rows import ReportRow
+from mngr_tmr.report.data.sections import SECTIONS, SectionName
 
 VARIABLE = "GITHUB_STEP_SUMMARY"
 _LIMIT = 900_000
 _ROWS = 50
-_QUIET: tuple[Name, ...] = ("clean", "skipped", "queued", "running")
+_QUIET: tuple[SectionName, ...] = ("clean", "skipped", "queued", "running")
 
 
-def step_summary(contents: Contents) -> str:
+def step_summary(model: ReportModel) -> str:
     """Causes, counts, the branch, then the rows that someone should look at."""
-    spec = contents.spec
-    parts = [f"## mngr tmr {code(spec.id)}", f"{counted(contents)}."]
-    parts += [f"**{contents.headline}**"] if contents.headline else []
-    parts += _causes(contents)
-    parts += _branch(contents)
-    parts += _raised(contents)
-    for name in contents.counts():
+    spec = model.spec
+    parts = [f"## mngr tmr {code(spec.id)}", f"{count_line(model)}."]
+    parts += [f"**{model.headline}**"] if model.headline else []
+    parts += _causes(model)
+    parts += _branch(model)
+    parts += _raised(model)
+    for name in model.counts():
         if name not in _QUIET:
-            parts += _section(name, contents.section(name))
-    parts += [f"> {code(problem)}" for problem in contents.now.problems]
+            parts += _section(name, model.section(name))
+    parts += [f"> {code(problem)}" for problem in model.now.problems]
     text = "\n\n".join(parts) + "\n"
     return text if len(text.encode()) <= _LIMIT else text.encode()[:_LIMIT].decode(errors="ignore") + "\n…\n"
 
@@ -40,25 +40,25 @@ def append_step_summary(text: str, env: Mapping[str, str]) -> None:
             file.write(text)
 
 
-def _causes(contents: Contents) -> Iterable[str]:
-    if not contents.causes:
+def _causes(model: ReportModel) -> Iterable[str]:
+    if not model.causes:
         return
-    yield f"### {failures_and_causes(contents.causes)}"
+    yield f"### {failures_and_causes(model.causes)}"
     lines = [
         f"| {len(cause.tests)} | {code(cause.stage)} | {code(cause.title)} | {_state(cause)} |"
-        for cause in contents.causes[:_ROWS]
+        for cause in model.causes[:_ROWS]
     ]
     yield "\n".join(["| tests | stage | cause | |", "| ---: | --- | --- | --- |", *lines])
 
 
-def _state(cause: Cause) -> str:
+def _state(cause: FailureCause) -> str:
     if not cause.fixed:
         return "open"
     return f"{len(cause.fixed)} of {len(cause.tests)} fixed" if cause.is_open else "fixed"
 
 
-def _branch(contents: Contents) -> Iterable[str]:
-    one = contents.integration
+def _branch(model: ReportModel) -> Iterable[str]:
+    one = model.integration
     if one is None or one.tip == one.base:
         return
     yield f"### Branch {code(one.branch)}"
@@ -67,7 +67,7 @@ def _branch(contents: Contents) -> Iterable[str]:
     ]
     if one.squashed:
         lines.append(
-            f"- {code(one.squashed[:12])} tests and docs of {times(len(one.squashed_tasks), 'task')}"
+            f"- {code(one.squashed[:12])} tests and docs of {plural(len(one.squashed_tasks), 'task')}"
         )
     lines += [
         f"- gate {code(gate.name)} is red: {code(gate.detail)}" for gate in one.gates if not gate.passed
@@ -76,15 +76,15 @@ def _branch(contents: Contents) -> Iterable[str]:
     yield "\n".join(lines)
 
 
-def _raised(contents: Contents) -> Iterable[str]:
-    if contents.raised:
+def _raised(model: ReportModel) -> Iterable[str]:
+    if model.raised:
         yield "### Raised by agents"
         yield "\n".join(
-            f"- {len(one.tests)} x {code(one.kind)} {code(one.title)}" for one in contents.raised[:_ROWS]
+            f"- {len(one.tests)} x {code(one.kind)} {code(one.title)}" for one in model.raised[:_ROWS]
         )
 
 
-def _section(name: Name, rows: Sequence[Row]) -> Iterable[str]:
+def _section(name: SectionName, rows: Sequence[ReportRow]) -> Iterable[str]:
     section = SECTIONS[name]
     yield f"### {section.title} ({len(rows)})"
     lines = [

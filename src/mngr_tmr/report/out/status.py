@@ -7,10 +7,10 @@ from msgspec import Struct
 
 from mngr_tmr.agent_text import one_line
 from mngr_tmr.engine.task_state import Phase
-from mngr_tmr.report.data.causes import Cause, count_failures
-from mngr_tmr.report.data.counts import counted, times
-from mngr_tmr.report.data.escalations import Raised
-from mngr_tmr.report.data.report_model import Contents, State
+from mngr_tmr.report.data.causes import FailureCause, count_failures
+from mngr_tmr.report.data.counts import count_line, plural
+from mngr_tmr.report.data.escalations import RaisedEscalation
+from mngr_tmr.report.data.report_model import ReportModel, ReportState
 from mngr_tmr.report.out.terminal import cause_line, printable
 from mngr_tmr.run.progress import answer_command, clock
 
@@ -29,7 +29,7 @@ _WORDS = {
 _SILENT = "no sign of life"
 
 
-class Live(Struct, frozen=True):
+class LiveTask(Struct, frozen=True):
     """A task that is under way: what it is at, for how long, and how to look at its agent.
 
     Of an agent that waits for a person, `asks` says for what, `question` is its question, `answer` the command.
@@ -45,7 +45,7 @@ class Live(Struct, frozen=True):
     answer: str = ""
 
 
-class Integrating(Struct, frozen=True):
+class IntegrationProgress(Struct, frozen=True):
     """The integration: how it stands, the step it is at, and how long it took so far."""
 
     progress: str
@@ -54,53 +54,53 @@ class Integrating(Struct, frozen=True):
     message: str = ""
 
 
-class Status(Struct, frozen=True):
+class RunStatus(Struct, frozen=True):
     """`status --json`. `exit_code` is None until the run is over; `integration` tells of it once it has begun."""
 
     run: str
-    state: State
+    state: ReportState
     elapsed_s: float
     tests: int
     counts: dict[str, int]
     used_slots: int
     slots: int
-    live: tuple[Live, ...]
+    live: tuple[LiveTask, ...]
     failures: int
-    causes: tuple[Cause, ...]
-    escalations: tuple[Raised, ...]
+    causes: tuple[FailureCause, ...]
+    escalations: tuple[RaisedEscalation, ...]
     exit_code: int | None
     page: str
     problems: tuple[str, ...] = ()
-    integration: Integrating | None = None
+    integration: IntegrationProgress | None = None
     schema: int = 1
 
 
-def make_status(contents: Contents, page: str, at: float) -> Status:
+def make_status(model: ReportModel, page: str, at: float) -> RunStatus:
     """At a time, which for a run that nobody runs is that of its last entry."""
-    spec, now = contents.spec, contents.now
+    spec, now = model.spec, model.now
     at = at if now.is_alive else now.last_at
-    return Status(
+    return RunStatus(
         spec.id,
-        contents.state,
+        model.state,
         max(at - spec.created_at - now.away_s, 0.0),
-        contents.collected,
-        {str(name): count for name, count in contents.counts().items()},
+        model.collected,
+        {str(name): count for name, count in model.counts().items()},
         now.used_slots if now.is_alive else 0,
         spec.options.slots,
-        tuple(sorted(_live(contents, at), key=_urgency)),
-        count_failures(contents.causes),
-        contents.causes,
-        contents.raised,
-        contents.exit_code if contents.is_over else None,
+        tuple(sorted(_live(model, at), key=_urgency)),
+        count_failures(model.causes),
+        model.causes,
+        model.raised,
+        model.exit_code if model.is_over else None,
         page,
         now.problems,
-        _integrating(contents, at),
+        _integrating(model, at),
     )
 
 
-def status_lines(contents: Contents, status: Status) -> tuple[str, ...]:
+def status_lines(model: ReportModel, status: RunStatus) -> tuple[str, ...]:
     """Counts, slots, the slowest first with how to attach, causes and matters so far."""
-    lines = [f"run {status.run}: {status.state}, {clock(status.elapsed_s)}", counted(contents)]
+    lines = [f"run {status.run}: {status.state}, {clock(status.elapsed_s)}", count_line(model)]
     if status.state == "running":
         lines.append(f"slots: {status.used_slots} of {status.slots}{_doing(status)}")
     lines += _stage_lines(status)
@@ -110,10 +110,10 @@ def status_lines(contents: Contents, status: Status) -> tuple[str, ...]:
         lines += [f"           {line}" for line in (live.question, live.answer, live.attach) if line]
     lines += _more(len(shown))
     if waiting := len(status.live) - len(shown):
-        lines.append(f"  {times(waiting, 'test')} waiting for verification")
+        lines.append(f"  {plural(waiting, 'test')} waiting for verification")
     if status.causes:
-        so_far = "" if contents.is_over else " so far"
-        lines.append(f"{times(status.failures, 'failure')}, {times(len(status.causes), 'cause')}{so_far}:")
+        so_far = "" if model.is_over else " so far"
+        lines.append(f"{plural(status.failures, 'failure')}, {plural(len(status.causes), 'cause')}{so_far}:")
         lines += map(cause_line, status.causes[:_MOST])
         lines += _more(len(status.causes))
     if status.escalations:
@@ -129,15 +129,15 @@ def status_lines(contents: Contents, status: Status) -> tuple[str, ...]:
     return tuple(map(printable, lines))
 
 
-def _integrating(contents: Contents, at: float) -> Integrating | None:
-    stage = contents.now.stage
+def _integrating(model: ReportModel, at: float) -> IntegrationProgress | None:
+    stage = model.now.stage
     if stage.progress == "none":
         return None
-    end = stage.ended_at or (at if contents.now.is_alive else stage.step_at)
-    return Integrating(stage.progress, stage.step, max(end - stage.started_at, 0.0), stage.message)
+    end = stage.ended_at or (at if model.now.is_alive else stage.step_at)
+    return IntegrationProgress(stage.progress, stage.step, max(end - stage.started_at, 0.0), stage.message)
 
 
-def _stage_lines(status: Status) -> list[str]:
+def _stage_lines(status: RunStatus) -> list[str]:
     one = status.integration
     if one is None:
         return []
@@ -150,15 +150,15 @@ def _stage_lines(status: Status) -> list[str]:
     return [f"integration: {words} {clock(one.seconds)}"]
 
 
-def _live(contents: Contents, at: float) -> Iterable[Live]:
-    now = contents.now
-    for row in (*contents.section("needs_you"), *contents.section("running")):
+def _live(model: ReportModel, at: float) -> Iterable[LiveTask]:
+    now = model.now
+    for row in (*model.section("needs_you"), *model.section("running")):
         if row.record is None:
             continue
         phase, since = now.phases[row.task.slug]
         agent, asks = row.record.agent, row.record.asks
         attach = f"mngr connect {agent}" if phase == Phase.WORKING and now.is_alive else ""
-        yield Live(
+        yield LiveTask(
             row.task.node_id,
             agent,
             f"needs you: {asks}" if asks else _SILENT if row.task.slug in now.silent else _WORDS[phase],
@@ -170,7 +170,7 @@ def _live(contents: Contents, at: float) -> Iterable[Live]:
         )
 
 
-def _urgency(live: Live) -> tuple[int, float]:
+def _urgency(live: LiveTask) -> tuple[int, float]:
     """What needs a person first, then what may hang, then agents at work; what waits for us comes last."""
     order = (_SILENT, _WORDS[Phase.WORKING])
     last = {_WORDS[Phase.VERIFYING]: len(order) + 2, _WORDS[Phase.TO_VERIFY]: len(order) + 3}
@@ -180,7 +180,7 @@ def _urgency(live: Live) -> tuple[int, float]:
     return place, -live.seconds
 
 
-def _doing(status: Status) -> str:
+def _doing(status: RunStatus) -> str:
     counts = Counter(live.doing for live in status.live)
     return "".join(f", {count} {word}" for word, count in counts.items())
 

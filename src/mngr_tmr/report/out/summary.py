@@ -10,11 +10,11 @@ from mngr_tmr.engine.integration import IntegrationState
 from mngr_tmr.model.integration import Account, Fix, Gate, Weakening
 from mngr_tmr.model.measured import BranchCounts, MeasuredTest, count
 from mngr_tmr.model.result import Blocked, Change
-from mngr_tmr.report.data.causes import Cause, count_failures
-from mngr_tmr.report.data.escalations import Raised
-from mngr_tmr.report.data.report_model import Contents, State
-from mngr_tmr.report.data.rows import Merged, Row, verdict
-from mngr_tmr.report.data.sections import Name
+from mngr_tmr.report.data.causes import FailureCause, count_failures
+from mngr_tmr.report.data.escalations import RaisedEscalation
+from mngr_tmr.report.data.report_model import ReportModel, ReportState
+from mngr_tmr.report.data.rows import MergedChange, ReportRow, verdict
+from mngr_tmr.report.data.sections import SectionName
 from mngr_tmr.run.folder import RunFolder
 
 SCHEMA = 1
@@ -28,7 +28,7 @@ class RowSummary(Struct, frozen=True, omit_defaults=True):
     """
 
     test: str
-    section: Name
+    section: SectionName
     why: str = ""
     task: str = ""
     outcome: str = ""
@@ -39,7 +39,7 @@ class RowSummary(Struct, frozen=True, omit_defaults=True):
     changes: tuple[Change, ...] = ()
     branch: str = ""
     commit: str = ""
-    merged_as: tuple[Merged, ...] = ()
+    merged_as: tuple[MergedChange, ...] = ()
     accounts: tuple[Account, ...] = ()
     blocked: Blocked | None = None
     stage: str = ""
@@ -84,13 +84,13 @@ class Summary(Struct, frozen=True):
     repo: str
     base: str
     created_at: float
-    state: State
+    state: ReportState
     exit_code: int | None
     collected: int
     counts: dict[str, int]
     failures: int
-    causes: tuple[Cause, ...]
-    escalations: tuple[Raised, ...]
+    causes: tuple[FailureCause, ...]
+    escalations: tuple[RaisedEscalation, ...]
     rows: tuple[RowSummary, ...]
     branch: BranchSummary | None = None
     usage: dict[str, float] = {}
@@ -100,26 +100,26 @@ class Summary(Struct, frozen=True):
     schema: int = SCHEMA
 
 
-def make_summary(contents: Contents, folder: RunFolder) -> Summary:
-    spec = contents.spec
+def make_summary(model: ReportModel, folder: RunFolder) -> Summary:
+    spec = model.spec
     return Summary(
         spec.id,
         spec.repo,
         spec.base,
         spec.created_at,
-        contents.state,
-        contents.exit_code if contents.is_over else None,
-        contents.collected,
-        {str(name): count for name, count in contents.counts().items()},
-        count_failures(contents.causes),
-        contents.causes,
-        contents.raised,
-        tuple(_row(row, folder) for row in contents.rows),
-        _branch(contents),
-        contents.usage,
-        contents.now.problems,
-        contents.now.took_s,
-        contents.now.stage,
+        model.state,
+        model.exit_code if model.is_over else None,
+        model.collected,
+        {str(name): count for name, count in model.counts().items()},
+        count_failures(model.causes),
+        model.causes,
+        model.raised,
+        tuple(_row(row, folder) for row in model.rows),
+        _branch(model),
+        model.usage,
+        model.now.problems,
+        model.now.took_s,
+        model.now.stage,
     )
 
 
@@ -128,7 +128,7 @@ def summary_schema() -> dict[str, Any]:
     return msgspec.json.schema(Summary)
 
 
-def _row(row: Row, folder: RunFolder) -> RowSummary:
+def _row(row: ReportRow, folder: RunFolder) -> RowSummary:
     result, record = row.result, row.record
     if record is None:
         return RowSummary(
@@ -170,8 +170,8 @@ def _row(row: Row, folder: RunFolder) -> RowSummary:
     )
 
 
-def _branch(contents: Contents) -> BranchSummary | None:
-    one = contents.integration
+def _branch(model: ReportModel) -> BranchSummary | None:
+    one = model.integration
     if one is None:
         return None
     return BranchSummary(
@@ -184,6 +184,6 @@ def _branch(contents: Contents) -> BranchSummary | None:
         one.conflicts,
         one.notes,
         one.pr_url,
-        contents.headline,
+        model.headline,
         count(one.measured) if one.measured else None,
     )

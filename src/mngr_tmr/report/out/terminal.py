@@ -7,32 +7,40 @@ from collections.abc import Iterable, Sequence
 import mngr
 from mngr_tmr.agent_text import one_line, plain
 from mngr_tmr.git import Repository
-from mngr_tmr.report.data.causes import Cause
-from mngr_tmr.report.data.counts import cost_of, counted, failures_and_causes, times, tokens_of
-from mngr_tmr.report.data.report_model import Contents
-from mngr_tmr.report.data.sections import NAMES, SECTIONS, Name
+from mngr_tmr.report.data.causes import FailureCause
+from mngr_tmr.report.data.counts import cost_of, count_line, failures_and_causes, plural, tokens_of
+from mngr_tmr.report.data.report_model import ReportModel
+from mngr_tmr.report.data.sections import NAMES, SECTIONS, SectionName
 from mngr_tmr.run.folder import RunFolder, runs_folder
 
 _MOST = 10
 _WIDE = 150
 _LONGEST = 1000
-_QUIET: tuple[Name, ...] = ("implementation", "other", "clean", "skipped", "queued", "running", "added")
+_QUIET: tuple[SectionName, ...] = (
+    "implementation",
+    "other",
+    "clean",
+    "skipped",
+    "queued",
+    "running",
+    "added",
+)
 
 
-def report_lines(contents: Contents, folder: RunFolder, page: str) -> tuple[str, ...]:
+def report_lines(model: ReportModel, folder: RunFolder, page: str) -> tuple[str, ...]:
     """Every line is safe to print."""
-    log = branch_log(contents)
+    log = branch_log(model)
     parts = (
-        (contents.headline,) if contents.headline else (),
-        _stage(contents),
-        _causes(contents),
-        _counts(contents),
-        _raised(contents),
-        _branch(contents, log),
-        _used(contents),
-        (f"  problem: {problem}" for problem in contents.now.problems),
+        (model.headline,) if model.headline else (),
+        _stage(model),
+        _causes(model),
+        _counts(model),
+        _raised(model),
+        _branch(model, log),
+        _used(model),
+        (f"  problem: {problem}" for problem in model.now.problems),
         (f"page: {page}",) if page else (),
-        _next(contents, folder),
+        _next(model, folder),
     )
     return tuple(printable(line) for part in parts for line in part)
 
@@ -42,29 +50,29 @@ def printable(line: str) -> str:
     return " ".join(plain(line).splitlines())[:_LONGEST]
 
 
-def cause_line(cause: Cause) -> str:
+def cause_line(cause: FailureCause) -> str:
     where = f" ({cause.frame})" if cause.frame else ""
     mark = "" if cause.is_open else " [fixed]"
     return f"  {len(cause.tests):>3} x {cause.stage}: {one_line(cause.title, _WIDE)}{where}{mark}"
 
 
-def run_word(contents: Contents, folder: RunFolder) -> str:
+def run_argument(model: ReportModel, folder: RunFolder) -> str:
     """How commands name the run: by its name, or by its folder where that is not the usual one."""
-    usual = os.path.join(runs_folder(contents.spec.repo), contents.spec.id)
+    usual = os.path.join(runs_folder(model.spec.repo), model.spec.id)
     return (
-        contents.spec.id
+        model.spec.id
         if os.path.realpath(usual) == os.path.realpath(folder.path)
         else shlex.quote(folder.path)
     )
 
 
-def branch_log(contents: Contents) -> tuple[str, ...]:
+def branch_log(model: ReportModel) -> tuple[str, ...]:
     """`git log --oneline` of the integrated branch; empty when there is none, or no repository any more."""
-    one = contents.integration
+    one = model.integration
     if one is None or one.tip == one.base:
         return ()
     try:
-        said = Repository(contents.spec.repo, 0).ask(
+        said = Repository(model.spec.repo, 0).ask(
             "log", "--oneline", "--no-decorate", f"{one.base}..{one.tip}", "--"
         )
     except mngr.MngrError as error:
@@ -72,57 +80,57 @@ def branch_log(contents: Contents) -> tuple[str, ...]:
     return tuple(said.decode(errors="replace").splitlines())
 
 
-def _stage(contents: Contents) -> Iterable[str]:
-    stage = contents.now.stage
-    if contents.state == "integrating":
+def _stage(model: ReportModel) -> Iterable[str]:
+    stage = model.now.stage
+    if model.state == "integrating":
         yield f"integrating: {stage.step}; what follows is not the end of the run"
-    elif contents.state == "failed":
+    elif model.state == "failed":
         yield f"integration failed: {one_line(stage.message, _LONGEST)}"
 
 
-def _causes(contents: Contents) -> Iterable[str]:
-    if not contents.causes:
+def _causes(model: ReportModel) -> Iterable[str]:
+    if not model.causes:
         return
-    yield f"{failures_and_causes(contents.causes)}:"
-    yield from map(cause_line, contents.causes[:_MOST])
-    yield from _more(len(contents.causes) - _MOST)
+    yield f"{failures_and_causes(model.causes)}:"
+    yield from map(cause_line, model.causes[:_MOST])
+    yield from _more(len(model.causes) - _MOST)
 
 
-def _counts(contents: Contents) -> Iterable[str]:
-    yield counted(contents)
+def _counts(model: ReportModel) -> Iterable[str]:
+    yield count_line(model)
     for name in NAMES:
-        rows = contents.section(name)
+        rows = model.section(name)
         if rows and name not in _QUIET:
             yield f"  {SECTIONS[name].title.lower()}:"
             yield from (f"    {row.task.node_id}: {one_line(row.why, _WIDE)}" for row in rows[:_MOST])
             yield from _more(len(rows) - _MOST, "    ")
 
 
-def _used(contents: Contents) -> Iterable[str]:
-    cost, tokens = cost_of(contents.usage), tokens_of(contents.usage)
+def _used(model: ReportModel) -> Iterable[str]:
+    cost, tokens = cost_of(model.usage), tokens_of(model.usage)
     if not cost and not tokens:
         return
     parts = ([f"${cost:.2f}"] if cost is not None else []) + ([f"{tokens:,} tokens"] if tokens else [])
     yield f"agents used {', '.join(parts)}, all attempts together"
 
 
-def _raised(contents: Contents) -> Iterable[str]:
-    if not contents.raised:
+def _raised(model: ReportModel) -> Iterable[str]:
+    if not model.raised:
         return
-    yield f"raised by agents: {times(len(contents.raised), 'matter')}"
-    for one in contents.raised[:_MOST]:
+    yield f"raised by agents: {plural(len(model.raised), 'matter')}"
+    for one in model.raised[:_MOST]:
         yield f"  {len(one.tests):>3} x {one_line(f'{one.kind}: {one.title}', _WIDE)}"
-    yield from _more(len(contents.raised) - _MOST)
+    yield from _more(len(model.raised) - _MOST)
 
 
-def _branch(contents: Contents, log: Sequence[str]) -> Iterable[str]:
-    one = contents.integration
+def _branch(model: ReportModel, log: Sequence[str]) -> Iterable[str]:
+    one = model.integration
     if one is None:
         return
     if not log:
         yield "nothing was integrated"
     else:
-        yield f"branch {one.branch}, {times(len(log), 'commit')}:"
+        yield f"branch {one.branch}, {plural(len(log), 'commit')}:"
         yield from (f"  {line}" for line in log[: 3 * _MOST])
         yield from _more(len(log) - 3 * _MOST)
     for gate in one.gates:
@@ -132,28 +140,28 @@ def _branch(contents: Contents, log: Sequence[str]) -> Iterable[str]:
         yield f"  look at this: {weakening.kind.replace('_', ' ')} in {weakening.file} ({weakening.test})"
 
 
-def _next(contents: Contents, folder: RunFolder) -> Iterable[str]:
-    one, run = contents.integration, run_word(contents, folder)
+def _next(model: ReportModel, folder: RunFolder) -> Iterable[str]:
+    one, run = model.integration, run_argument(model, folder)
     rows: list[tuple[str, str]] = [("look", f"mngr tmr report {run} --serve")]
     if one is not None and one.tip != one.base:
         rows.append(("review", f"git log --reverse -p {one.base[:12]}..{one.branch}"))
         rows.append(("take", f"git merge {one.branch}"))
     if one is not None and one.fixes:
         rows.append(("take back one", f"git switch {one.branch} && git revert {one.fixes[0].commit[:12]}"))
-    if contents.state == "failed":
+    if model.state == "failed":
         rows.append(("integrate", f"mngr tmr integrate {run}"))
-    if (more := _resume(contents)) is not None:
+    if (more := _resume(model)) is not None:
         rows.append(("resume", f"mngr tmr resume {run}{more}"))
     yield "next:"
     yield from (f"  {word:<14}{command}" for word, command in rows)
 
 
-def _resume(contents: Contents) -> str | None:
+def _resume(model: ReportModel) -> str | None:
     """What to say to `resume` to take up what is not done; None when all is."""
-    counts = contents.counts()
-    if contents.state == "interrupted":
+    counts = model.counts()
+    if model.state == "interrupted":
         return ""
-    return " --retry" if "infrastructure" in counts and contents.state == "finished" else None
+    return " --retry" if "infrastructure" in counts and model.state == "finished" else None
 
 
 def _more(count: int, indent: str = "  ") -> Iterable[str]:

@@ -7,7 +7,7 @@ from mngr_tmr.agent_text import plain
 from mngr_tmr.git import Repository
 from mngr_tmr.model.integration import Fix, Integration
 from mngr_tmr.model.run import RunSpec
-from mngr_tmr.report.out.page.recipes import take_back
+from mngr_tmr.report.out.page.recipes import revert_command
 from mngr_view.records import BranchCommit, Patch, Recipe, Weakening, Witness
 
 _PATCH = 200_000
@@ -58,7 +58,7 @@ def _fix(spec: RunSpec, integration: Integration, fix: Fix, tests: dict[str, str
         Witness(*_corners(fix)) if fix.witness else None,
         tuple(_weakenings(integration, fix.paths)),
         tuple(tests.get(task, task) for task in fix.needed_by),
-        (Recipe("take it back", take_back(spec, *_standing_on(integration, fix), fix.commit)),),
+        (Recipe("take it back", revert_command(spec, *_standing_on(integration, fix), fix.commit)),),
     )
 
 
@@ -93,7 +93,7 @@ def _squashed(spec: RunSpec, integration: Integration, tests: dict[str, str]) ->
         commit_key(integration.squashed),
         tests=tuple(tests.get(task, task) for task in integration.squashed_tasks),
         weakenings=tuple(_weakenings(integration, tuple(one.file for one in rest))),
-        recipes=(Recipe("take it back", take_back(spec, integration.squashed)),),
+        recipes=(Recipe("take it back", revert_command(spec, integration.squashed)),),
     )
 
 

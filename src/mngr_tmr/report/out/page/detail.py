@@ -10,8 +10,8 @@ from mngr_e2e.view.files import Found, amount, try_entries, try_read
 from mngr_e2e.view.tapes import LIMIT, read_tape
 from mngr_lib.safe_text import one_line
 from mngr_tmr.model.verdict import Verified
-from mngr_tmr.report.data.counts import times
-from mngr_tmr.report.data.rows import Row
+from mngr_tmr.report.data.counts import plural
+from mngr_tmr.report.data.rows import ReportRow
 from mngr_tmr.report.out.page.tabs import ARTIFACTS, CHECK, OUTBOX, AgentTab, KitTab, Tab
 from mngr_view.records import Cast, Detail, Text, Turn
 
@@ -23,7 +23,7 @@ _FILES = 200
 _OWN = frozenset(("prompt.md", "conversation.jsonl", "recording.cast", OUTBOX, CHECK))
 
 
-def load_tab(tab: Tab, row: Row) -> tuple[Detail, tuple[Recording, ...]]:
+def load_tab(tab: Tab, row: ReportRow) -> tuple[Detail, tuple[Recording, ...]]:
     """The detail and its recordings; never fails, whatever lies in the folder."""
     if isinstance(tab, KitTab):
         own = agent_recording(tab.agent) if tab.agent else ()
@@ -43,7 +43,7 @@ def agent_recording(tab: AgentTab) -> Iterable[Recording]:
     yield Recording(cast, tape, tape.start + tape.duration_s if tape.has_end else 0.0)
 
 
-def _agent_detail(tab: AgentTab, row: Row, recordings: Sequence[Recording]) -> Detail:
+def _agent_detail(tab: AgentTab, row: ReportRow, recordings: Sequence[Recording]) -> Detail:
     record = row.record
     is_last = record is not None and record.attempt == tab.number
     after = record.after if record and is_last else None
@@ -82,12 +82,12 @@ def _conversation(tab: AgentTab) -> tuple[tuple[Turn, ...], list[str]]:
             continue
         cut = f" […] ({len(turn.text) - _TURN:,} more characters)" if len(turn.text) > _TURN else ""
         turns.append(Turn(one_line(turn.role)[:40], turn.text[:_TURN] + cut, turn.at))
-    notes = [f"{times(damaged, 'damaged line')} of the conversation left out"] if damaged else []
+    notes = [f"{plural(damaged, 'damaged line')} of the conversation left out"] if damaged else []
     notes += [f"{len(lines)} turns: the first {_TURNS} are shown"] if len(lines) > _TURNS else []
     return tuple(turns), notes
 
 
-def _texts(tab: AgentTab, row: Row | None) -> Iterable[Text]:
+def _texts(tab: AgentTab, row: ReportRow | None) -> Iterable[Text]:
     """The result as it came, the prompt, and what our own runs of the test said."""
     found = try_read(tab.task, tab.name, OUTBOX, "result.json", limit=_TEXT)
     if found:

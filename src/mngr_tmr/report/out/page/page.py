@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from mngr_tmr.report.data.counts import counted
-from mngr_tmr.report.data.report_model import Contents, State
-from mngr_tmr.report.data.rows import Row
+from mngr_tmr.report.data.counts import count_line
+from mngr_tmr.report.data.report_model import ReportModel, ReportState
+from mngr_tmr.report.data.rows import ReportRow
 from mngr_tmr.report.data.sections import SECTIONS
 from mngr_tmr.report.out.page.branch import branch_commits
 from mngr_tmr.report.out.page.recipes import row_recipes
@@ -46,7 +46,7 @@ _BY_SECTION: dict[str, Status] = {
     "unverified": "error",
     "infrastructure": "error",
 }
-_TONES: dict[State, Tone] = {
+_TONES: dict[ReportState, Tone] = {
     "running": "",
     "integrating": "",
     "interrupted": "bad",
@@ -56,12 +56,12 @@ _TONES: dict[State, Tone] = {
 _EXAMPLE = 2_000
 
 
-def make_run(contents: Contents, tabs: Mapping[str, Sequence[Tab]], run_word: str) -> Run:
+def make_run(model: ReportModel, tabs: Mapping[str, Sequence[Tab]], run_word: str) -> Run:
     """`tabs` by the slug of their task."""
-    spec, now = contents.spec, contents.now
-    recipes = {row.task.node_id: tuple(row_recipes(spec, run_word, row)) for row in contents.rows}
+    spec, now = model.spec, model.now
+    recipes = {row.task.node_id: tuple(row_recipes(spec, run_word, row)) for row in model.rows}
     tests = tuple(
-        _test(row, tabs.get(row.task.slug, ()), contents, recipes[row.task.node_id]) for row in contents.rows
+        _test(row, tabs.get(row.task.slug, ()), model, recipes[row.task.node_id]) for row in model.rows
     )
     return Run(
         id=spec.id,
@@ -72,21 +72,21 @@ def make_run(contents: Contents, tabs: Mapping[str, Sequence[Tab]], run_word: st
         is_running=now.is_alive,
         warnings=now.problems,
         kind="pipeline",
-        facts=tuple(_facts(contents)),
-        causes=tuple(_causes(contents)),
-        sections=tuple(_sections(contents)),
+        facts=tuple(_facts(model)),
+        causes=tuple(_causes(model)),
+        sections=tuple(_sections(model)),
         matters=tuple(
-            Matter(one.kind, one.title, one.tests, one.details, one.locations) for one in contents.raised
+            Matter(one.kind, one.title, one.tests, one.details, one.locations) for one in model.raised
         ),
-        lanes=tuple(_lanes(contents)),
+        lanes=tuple(_lanes(model)),
         commits=branch_commits(spec, now.integration) if now.integration else (),
-        recipes=tuple(_recipes(contents, run_word)),
-        headline=contents.headline,
-        measured=tuple(_measured(contents)),
+        recipes=tuple(_recipes(model, run_word)),
+        headline=model.headline,
+        measured=tuple(_measured(model)),
     )
 
 
-def status_of(row: Row) -> Status:
+def status_of(row: ReportRow) -> Status:
     """The row in the words of any test run: how it does on the branch, and before there is one `agent_status`."""
     tip = row.measured.tip.outcome if row.measured else ""
     if not tip or row.section in ("running", "queued"):
@@ -94,14 +94,14 @@ def status_of(row: Row) -> Status:
     return _BY_VERDICT.get(tip, "error")
 
 
-def agent_status(row: Row) -> Status:
+def agent_status(row: ReportRow) -> Status:
     """How its agent's work ended; an agent that ran out of time is a timeout."""
     if row.section == "infrastructure" and row.record and row.record.cause == "timeout":
         return "timeout"
     return _BY_SECTION.get(row.section) or _BY_VERDICT.get(row.verdict, "error")
 
 
-def _test(row: Row, tabs: Sequence[Tab], contents: Contents, recipes: Sequence[Recipe]) -> Test:
+def _test(row: ReportRow, tabs: Sequence[Tab], model: ReportModel, recipes: Sequence[Recipe]) -> Test:
     file, _, name = row.task.node_id.partition("::")
     spans = [span for span in row.record.spans if span.kind != "queue"] if row.record else []
     start = spans[0].start if spans else 0.0
@@ -115,14 +115,14 @@ def _test(row: Row, tabs: Sequence[Tab], contents: Contents, recipes: Sequence[R
         attempts=as_attempts(tabs, agent_status(row), start, duration_s),
         reason=row.why,
         section=row.section,
-        work=work_of(row, contents.raised, recipes),
+        work=work_of(row, model.raised, recipes),
     )
 
 
-def _facts(contents: Contents) -> Iterable[Fact]:
-    spec, one = contents.spec, contents.integration
-    yield Fact("state", contents.state, _TONES[contents.state])
-    yield Fact("tests", counted(contents))
+def _facts(model: ReportModel) -> Iterable[Fact]:
+    spec, one = model.spec, model.integration
+    yield Fact("state", model.state, _TONES[model.state])
+    yield Fact("tests", count_line(model))
     yield Fact("base", spec.base[:12])
     if one is not None:
         yield Fact("branch", one.branch if one.tip != one.base else "nothing was integrated")
@@ -132,13 +132,11 @@ def _facts(contents: Contents) -> Iterable[Fact]:
     )
     yield Fact(
         "slots",
-        f"{contents.now.used_slots} of {spec.options.slots}"
-        if contents.now.is_alive
-        else str(spec.options.slots),
+        f"{model.now.used_slots} of {spec.options.slots}" if model.now.is_alive else str(spec.options.slots),
     )
-    yield Fact("took", clock(contents.now.took_s))
-    yield from _stage_facts(contents)
-    yield from usage_facts(contents.usage)
+    yield Fact("took", clock(model.now.took_s))
+    yield from _stage_facts(model)
+    yield from usage_facts(model.usage)
     for gate in one.gates if one else ():
         yield Fact(
             f"gate {gate.name}",
@@ -151,8 +149,8 @@ def _facts(contents: Contents) -> Iterable[Fact]:
         yield Fact("note", note)
 
 
-def _stage_facts(contents: Contents) -> Iterable[Fact]:
-    stage, spans = contents.now.stage, contents.now.stage_spans
+def _stage_facts(model: ReportModel) -> Iterable[Fact]:
+    stage, spans = model.now.stage, model.now.stage_spans
     seconds = sum(span.end - span.start for span in spans if span.start >= stage.started_at)
     if stage.progress == "running":
         yield Fact("integration", f"{stage.step or 'preparing'}, {clock(seconds)} so far")
@@ -162,8 +160,8 @@ def _stage_facts(contents: Contents) -> Iterable[Fact]:
         yield Fact("integration", f"failed: {stage.message}", "bad")
 
 
-def _causes(contents: Contents) -> Iterable[Cause]:
-    for one in contents.causes:
+def _causes(model: ReportModel) -> Iterable[Cause]:
+    for one in model.causes:
         example = one.example[-_EXAMPLE:]
         yield Cause(
             one.id,
@@ -179,44 +177,44 @@ def _causes(contents: Contents) -> Iterable[Cause]:
         )
 
 
-def _measured(contents: Contents) -> Iterable[MeasuredTest]:
-    for one in contents.integration.measured if contents.integration else ():
+def _measured(model: ReportModel) -> Iterable[MeasuredTest]:
+    for one in model.integration.measured if model.integration else ():
         cells = (Measured(cell.outcome, cell.reason) for cell in (one.base, one.agent, one.tip))
         yield MeasuredTest(one.test, *cells)
 
 
-def _sections(contents: Contents) -> Iterable[Section]:
-    for name in contents.counts():
+def _sections(model: ReportModel) -> Iterable[Section]:
+    for name in model.counts():
         section = SECTIONS[name]
-        ids = tuple(row.task.node_id for row in contents.section(name))
+        ids = tuple(row.task.node_id for row in model.section(name))
         yield Section(name, section.title, section.about, ids, section.is_finding)
 
 
-def _lanes(contents: Contents) -> Iterable[Lane]:
+def _lanes(model: ReportModel) -> Iterable[Lane]:
     """In the order in which work began, what never began after them; integration is the last."""
-    rows = [row for row in contents.rows if row.record and row.record.spans]
+    rows = [row for row in model.rows if row.record and row.record.spans]
     for row in sorted(rows, key=_began):
         spans = row.record.spans if row.record else ()
         yield Lane(row.task.node_id, tuple(Span(span.kind, span.start, span.end) for span in spans))
-    if steps := contents.now.stage_spans:
+    if steps := model.now.stage_spans:
         yield Lane("", tuple(Span(span.step, span.start, span.end) for span in steps), "integration")
 
 
-def _began(row: Row) -> float:
+def _began(row: ReportRow) -> float:
     spans = row.record.spans if row.record else ()
     return next((span.start for span in spans if span.kind != "queue"), float("inf"))
 
 
-def _recipes(contents: Contents, run_word: str) -> Iterable[Recipe]:
-    one = contents.integration
-    if contents.now.is_alive:
+def _recipes(model: ReportModel, run_word: str) -> Iterable[Recipe]:
+    one = model.integration
+    if model.now.is_alive:
         yield Recipe("how it stands", f"mngr tmr status {run_word}")
     if one is not None and one.tip != one.base:
         yield Recipe("review the branch", f"git log --reverse -p {one.base[:12]}..{one.branch}")
         yield Recipe("take it all", f"git merge {one.branch}")
-    if contents.state == "interrupted":
+    if model.state == "interrupted":
         yield Recipe("go on", f"mngr tmr resume {run_word}")
-    elif contents.state == "failed":
+    elif model.state == "failed":
         yield Recipe("integrate again", f"mngr tmr integrate {run_word}")
-    elif "infrastructure" in contents.counts():
+    elif "infrastructure" in model.counts():
         yield Recipe("try again what was lost", f"mngr tmr resume {run_word} --retry")

@@ -5,18 +5,18 @@ from collections.abc import Iterable
 
 from mngr_tmr.model.run import RunSpec
 from mngr_tmr.model.task import integrated_branch
-from mngr_tmr.report.data.rows import Row
+from mngr_tmr.report.data.rows import ReportRow
 from mngr_tmr.run.progress import answer_command
 from mngr_view.records import Recipe
 
 _SHORT = 12
 
 
-def row_recipes(spec: RunSpec, run: str, row: Row) -> Iterable[Recipe]:
+def row_recipes(spec: RunSpec, run: str, row: ReportRow) -> Iterable[Recipe]:
     """What someone may want to do with a row; `run` is the word that names the run."""
     record = row.record
     if record is None:
-        yield Recipe("run it on the branch", in_a_copy(spec, integrated_branch(spec.id), row.task.node_id))
+        yield Recipe("run it on the branch", copy_command(spec, integrated_branch(spec.id), row.task.node_id))
         return
     if record.end == "running" and record.agent:
         if record.asks:
@@ -24,25 +24,25 @@ def row_recipes(spec: RunSpec, run: str, row: Row) -> Iterable[Recipe]:
         yield Recipe("attach to its agent", f"mngr connect {shlex.quote(record.agent)}")
     if record.commit:
         yield Recipe("check it again in a fresh copy", f"mngr tmr verify {run} {shlex.quote(row.task.slug)}")
-        yield Recipe("run it at its commit, by hand", in_a_copy(spec, record.commit, row.task.node_id))
+        yield Recipe("run it at its commit, by hand", copy_command(spec, record.commit, row.task.node_id))
     if record.commits:
         range_ = f"{spec.base[:_SHORT]}..{record.commit[:_SHORT]}"
         yield Recipe(
             "see what its agent changed", f"git -C {shlex.quote(spec.repo)} log --reverse -p {range_}"
         )
-    yield Recipe("run it at the base, by hand", in_a_copy(spec, spec.base, row.task.node_id))
+    yield Recipe("run it at the base, by hand", copy_command(spec, spec.base, row.task.node_id))
     for one in row.merged:
         if one.rank:
-            yield Recipe(f"take back fix {one.rank}", take_back(spec, one.commit))
+            yield Recipe(f"take back fix {one.rank}", revert_command(spec, one.commit))
 
 
-def take_back(spec: RunSpec, *commits: str) -> str:
+def revert_command(spec: RunSpec, *commits: str) -> str:
     """Reverts commits of the integrated branch in this order."""
     ids = " ".join(shlex.quote(commit[:_SHORT]) for commit in commits)
     return f"git switch {shlex.quote(integrated_branch(spec.id))} && git revert --no-edit {ids}"
 
 
-def in_a_copy(spec: RunSpec, commit: str, node_id: str) -> str:
+def copy_command(spec: RunSpec, commit: str, node_id: str) -> str:
     """One line that makes a copy of a commit beside the repository and runs a test there, as the run does."""
     short = commit[:_SHORT] if "/" not in commit else commit.replace("/", "-")
     copy = f"{spec.repo.rstrip('/')}-{short}"

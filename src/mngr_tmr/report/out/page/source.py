@@ -12,13 +12,13 @@ from mngr_e2e.view.tutorial import Script, with_tutorial
 from mngr_tmr.git import Repository
 from mngr_tmr.model.run import RunSpec
 from mngr_tmr.report.data.read_run import RunReader, is_alive
-from mngr_tmr.report.data.report_model import Contents, make_contents
-from mngr_tmr.report.data.rows import Row
+from mngr_tmr.report.data.report_model import ReportModel, make_report_model
+from mngr_tmr.report.data.rows import ReportRow
 from mngr_tmr.report.out.page.branch import read_patch
 from mngr_tmr.report.out.page.detail import load_tab
 from mngr_tmr.report.out.page.page import make_run
 from mngr_tmr.report.out.page.tabs import KitTab, Tab, base_tabs, find_tabs, marks_of
-from mngr_tmr.report.out.terminal import run_word
+from mngr_tmr.report.out.terminal import run_argument
 from mngr_tmr.run.folder import RunFolder
 from mngr_view.records import Index
 
@@ -30,29 +30,29 @@ class TmrSource:
         self.folder, self._clean = folder, folder.redactor
         self._reader = RunReader(folder)
         self._lock = threading.Lock()
-        self._tabs: dict[str, tuple[Tab, Row]] = {}
+        self._tabs: dict[str, tuple[Tab, ReportRow]] = {}
         self._commits: dict[str, str] = {}
         self._found: dict[str, tuple[object, tuple[Tab, ...]]] = {}
         self._base: tuple[int, dict[str, tuple[KitTab, ...]]] = (0, {})
         self._script: Script | None = None
         self._repo = ""
 
-    def contents(self) -> Contents:
+    def model(self) -> ReportModel:
         with self._lock:
-            return make_contents(self._reader.read())
+            return make_report_model(self._reader.read())
 
     def index(self) -> Index:
-        return self.index_of(self.contents())
+        return self.index_of(self.model())
 
-    def index_of(self, contents: Contents) -> Index:
+    def index_of(self, model: ReportModel) -> Index:
         """The index of these contents; `chunk` and `chunks` then speak of the same."""
-        spec = contents.spec
+        spec = model.spec
         with self._lock:
-            tabs = {row.task.slug: self._tabs_of(row) for row in contents.rows if row.record}
+            tabs = {row.task.slug: self._tabs_of(row) for row in model.rows if row.record}
             self._tabs = {
-                tab.key: (tab, row) for row in contents.rows if row.record for tab in tabs[row.task.slug]
+                tab.key: (tab, row) for row in model.rows if row.record for tab in tabs[row.task.slug]
             }
-            run = self._clean.record(make_run(contents, tabs, run_word(contents, self.folder)))
+            run = self._clean.record(make_run(model, tabs, run_argument(model, self.folder)))
             self._commits = {commit.chunk: commit.id for commit in run.commits}
             self._repo = spec.repo
             script = self._script_of(spec)
@@ -103,7 +103,7 @@ class TmrSource:
                 digest.update(b"-\n")
         return digest.hexdigest()
 
-    def _tab(self, key: str) -> tuple[Tab, Row] | None:
+    def _tab(self, key: str) -> tuple[Tab, ReportRow] | None:
         """A tab of the last index; one that it did not have may be there by now."""
         with self._lock:
             found = self._tabs.get(key)
@@ -113,7 +113,7 @@ class TmrSource:
                 found = self._tabs.get(key)
         return found
 
-    def _tabs_of(self, row: Row) -> tuple[Tab, ...]:
+    def _tabs_of(self, row: ReportRow) -> tuple[Tab, ...]:
         task = os.path.join(self.folder.path, "tasks", row.task.slug)
         claim = row.record.claim if row.record else None
         mark = (marks_of(task), claim)

@@ -6,15 +6,15 @@ from typing import Any
 from mngr_tmr.agent_text import shown
 from mngr_tmr.model.record import TaskRecord
 from mngr_tmr.report.data.counts import cost_of, tokens_of
-from mngr_tmr.report.data.escalations import Raised
-from mngr_tmr.report.data.rows import Row, said, verdict
+from mngr_tmr.report.data.escalations import RaisedEscalation
+from mngr_tmr.report.data.rows import ReportRow, outcome_word, verdict
 from mngr_tmr.run.progress import clock
 from mngr_view.records import Change, Fact, MergedAs, Recipe, Work, WorkCommit
 
 _PATHS = 200
 
 
-def work_of(row: Row, raised: Sequence[Raised], recipes: Iterable[Recipe]) -> Work:
+def work_of(row: ReportRow, raised: Sequence[RaisedEscalation], recipes: Iterable[Recipe]) -> Work:
     """`matters` of the answer count from 0 in `raised`."""
     record, result = row.record, row.result
     on_branch = row.measured.tip.outcome if row.measured else ""
@@ -31,7 +31,7 @@ def work_of(row: Row, raised: Sequence[Raised], recipes: Iterable[Recipe]) -> Wo
         outcome=row.outcome,
         claimed=row.claimed,
         verdict=row.verdict,
-        before_claimed=said(result.passed_before) if result else "",
+        before_claimed=outcome_word(result.passed_before) if result else "",
         before=verdict(record.before),
         summary=result.summary if result else "",
         changes=tuple(_changes(row)),
@@ -48,12 +48,12 @@ def work_of(row: Row, raised: Sequence[Raised], recipes: Iterable[Recipe]) -> Wo
     )
 
 
-def _changes(row: Row) -> Iterable[Change]:
+def _changes(row: ReportRow) -> Iterable[Change]:
     for change in row.result.changes if row.result else ():
         yield Change(change.kind, change.commits, change.summary, change.importance, change.reason)
 
 
-def _commits(row: Row, record: TaskRecord) -> Iterable[WorkCommit]:
+def _commits(row: ReportRow, record: TaskRecord) -> Iterable[WorkCommit]:
     on_branch = {one.commit for one in row.merged}
     into = {
         commit: account.into
