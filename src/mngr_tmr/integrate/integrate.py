@@ -45,7 +45,13 @@ def integrate(
     builder = BranchBuilder(repo, run.base, resolve)
     judged = run_gates(builder, run.base, plan, BranchChecks(repo, run, records, runner))
     done = write_final_commits(repo, run.base, plan.without(judged.dropped), judged.built)
-    accounts = (*ready.accounts, *ledger_of(ready.changes, _whereabouts(plan, judged, done)))
+    fates = ChangeFates(
+        commits=done.commits,
+        holders={**plan.absorbed, **judged.built.held},
+        conflicts={conflict.change: conflict for conflict in judged.built.conflicts},
+        dropped=judged.dropped,
+    )
+    accounts = (*ready.accounts, *ledger_of(ready.changes, fates))
     outcome = IntegratedBranch(plan, judged, done, accounts, ready.changes)
     return conclude(repo, run, outcome, records, IntegrationTools(builder, runner, trust or AgentTrust()))
 
@@ -112,13 +118,3 @@ def conclude(
     tools.trust.check(run.base, integration.tip)
     repo.move_branch(integration.branch, integration.tip)
     return integration
-
-
-def _whereabouts(plan: BranchPlan, judged: GateOutcome, done: FinalCommits) -> ChangeFates:
-    built = judged.built
-    return ChangeFates(
-        done.commits,
-        {**plan.absorbed, **built.held},
-        {conflict.change: conflict for conflict in built.conflicts},
-        judged.dropped,
-    )

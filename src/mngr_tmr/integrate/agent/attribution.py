@@ -13,7 +13,7 @@ from mngr_tmr.integrate.branch.plan import BranchPlan
 from mngr_tmr.integrate.gates.gates import GateOutcome
 from mngr_tmr.integrate.split.change import ChangeSource, TaskChange
 from mngr_tmr.integrate.split.diffs import FileDiff
-from mngr_tmr.integrate.split.history import HistoryCommit, kind_of, read_histories
+from mngr_tmr.integrate.split.history import kind_of, read_histories
 from mngr_tmr.integrate.split.split_groups import commit_with_files
 from mngr_tmr.model.integration import Account
 from mngr_tmr.model.run import RunSpec
@@ -44,7 +44,10 @@ def read_branch(repo: Repository, run: RunSpec, tip: str, changes: Sequence[Task
         return AttributedBranch(problem=history.problem or "it committed nothing")
     if history.has_merges:
         return AttributedBranch(problem="its branch has merge commits")
-    said = _said(repo, run.base, tip)
+    output = os.fsdecode(repo.ask("log", "-z", f"--format={_FORMAT}", f"{run.base}..{tip}", "--"))
+    fields = output.split("\0")
+    rows = [fields[at : at + 3] for at in range(0, len(fields) - 2, 3)]
+    said = {commit: CommitClaims(title, frozenset(names.split())) for commit, title, names in rows}
     own: list[TaskChange] = []
     for number, step in enumerate(history.steps, 1):
         words = said.get(step.id, CommitClaims())
@@ -53,7 +56,19 @@ def read_branch(repo: Repository, run: RunSpec, tip: str, changes: Sequence[Task
                 file for file in step.files if (kind_of(file, run) == "implementation") == (kind == "fix")
             ]
             if files:
-                own.append(_change(repo, f"{_NOBODY}/{kind}-{number}", step, files, words))
+                name = f"{_NOBODY}/{kind}-{number}"
+                after = commit_with_files(repo, step.parent, step.id, step.files, files)
+                own.append(
+                    TaskChange(
+                        id=name,
+                        kind="implementation" if "/fix-" in name else "test",
+                        sources=(ChangeSource(_NOBODY, _NOBODY, (step.id,)),),
+                        before=step.parent,
+                        after=after,
+                        files=tuple(files),
+                        title=words.title,
+                    )
+                )
     holders = {change.id: _holders(change, own, said) for change in changes}
     credited = [_credit(part, changes, holders) for part in own]
     others = tuple(change for change in credited if not change.is_implementation)
@@ -91,21 +106,6 @@ def _account(
     return Account(task, "excluded", why or lost or "the integrator left it out", commits)
 
 
-def _change(
-    repo: Repository, name: str, step: HistoryCommit, files: Sequence[FileDiff], said: CommitClaims
-) -> TaskChange:
-    after = commit_with_files(repo, step.parent, step.id, step.files, files)
-    return TaskChange(
-        id=name,
-        kind="implementation" if "/fix-" in name else "test",
-        sources=(ChangeSource(_NOBODY, _NOBODY, (step.id,)),),
-        before=step.parent,
-        after=after,
-        files=tuple(files),
-        title=said.title,
-    )
-
-
 def _credit(
     part: TaskChange, changes: Sequence[TaskChange], holders: dict[str, tuple[str, ...]]
 ) -> TaskChange:
@@ -140,10 +140,3 @@ def _lines(files: Iterable[FileDiff]) -> frozenset[tuple[str, bytes]]:
             found |= {(file.path, b"-" + line.strip()) for line in hunk.removed if line.strip()}
             found |= {(file.path, b"+" + line.strip()) for line in hunk.added if line.strip()}
     return frozenset(found)
-
-
-def _said(repo: Repository, base: str, tip: str) -> dict[str, CommitClaims]:
-    output = os.fsdecode(repo.ask("log", "-z", f"--format={_FORMAT}", f"{base}..{tip}", "--"))
-    fields = output.split("\0")
-    rows = [fields[at : at + 3] for at in range(0, len(fields) - 2, 3)]
-    return {commit: CommitClaims(title, frozenset(names.split())) for commit, title, names in rows}

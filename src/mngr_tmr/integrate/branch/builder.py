@@ -73,7 +73,20 @@ class BranchBuilder:
     def _put(self, line: "_Line", change: TaskChange, may_resolve: bool) -> "_Line":
         lost = {conflict.change for conflict in line.conflicts if not conflict.resolution}
         if lost.intersection(change.needs):
-            return line.with_conflict(_stands_on_nothing(line.tip, change))
+            return line.with_conflict(
+                Conflict(
+                    change=change.id,
+                    tasks=change.tasks,
+                    others=(),
+                    files=change.paths,
+                    messages=("it stands on a change that was set aside",),
+                    hunks=(),
+                    ours=line.tip,
+                    before=change.before,
+                    theirs=change.after,
+                    title=change.title,
+                )
+            )
         merged = self._merge(line.tip, change)
         tree = merged.tree if merged.is_clean and self._is_sound(line, change, merged) else None
         if tree is None and not merged.is_clean and not change.is_implementation:
@@ -170,28 +183,3 @@ class _Line(Struct, frozen=True):
             placed=(*self.placed, PlacedFix(change, commit, self.tip)),
             touched={**self.touched, **touched},
         )
-
-    def _holding(self, change: TaskChange) -> "_Line":
-        """The same branch; where one piece alone can hold the other, it is credited to both."""
-        owners = [one for one in self.placed if not set(one.change.paths).isdisjoint(change.paths)]
-        held = {**self.held, change.id: tuple(one.change.id for one in owners)}
-        if len(owners) != 1:
-            return replace(self, held=held)
-        credited = replace(owners[0].change, sources=(*owners[0].change.sources, *change.sources))
-        placed = [replace(one, change=credited) if one is owners[0] else one for one in self.placed]
-        return replace(self, held=held, placed=tuple(placed))
-
-
-def _stands_on_nothing(tip: str, change: TaskChange) -> Conflict:
-    return Conflict(
-        change=change.id,
-        tasks=change.tasks,
-        others=(),
-        files=change.paths,
-        messages=("it stands on a change that was set aside",),
-        hunks=(),
-        ours=tip,
-        before=change.before,
-        theirs=change.after,
-        title=change.title,
-    )

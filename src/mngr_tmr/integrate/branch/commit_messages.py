@@ -16,7 +16,7 @@ def fix_message(change: TaskChange, rank: int, reason: str, depends_on: Sequence
     trailers += [trailer(DEPENDS, commit) for commit in depends_on]
     notes = (
         "Labelled as a change of another kind; its paths are implementation."
-        if _is_mislabelled(change)
+        if any(source.is_mislabelled for source in change.sources)
         else ""
     )
     return _message(subject(change.title, f"a fix for {change.tasks[0]}"), [notes, said], trailers)
@@ -32,20 +32,16 @@ def squashed_message(changes: Sequence[TaskChange]) -> str:
         lines = [*lines[:_MOST_LINES], f"- and {len(lines) - _MOST_LINES} more"]
     noun = "task" if len(tasks) == 1 else "tasks"
     listed = quoted("\n".join(lines), limit=100_000)
-    return _message(f"tests, docs: what {len(tasks)} {noun} changed", [listed], _tasks(_sources(changes)))
-
-
-def _sources(changes: Iterable[TaskChange]) -> list[ChangeSource]:
-    return [source for change in changes for source in change.sources]
+    return _message(
+        f"tests, docs: what {len(tasks)} {noun} changed",
+        [listed],
+        _tasks([source for change in changes for source in change.sources]),
+    )
 
 
 def _tasks(sources: Iterable[ChangeSource]) -> list[str]:
     credited = dict.fromkeys((source.task, source.node_id) for source in sources)
     return [trailer(TASK, f"{task} {node_id}") for task, node_id in credited]
-
-
-def _is_mislabelled(change: TaskChange) -> bool:
-    return any(source.is_mislabelled for source in change.sources)
 
 
 def _message(title: str, paragraphs: Iterable[str], trailers: Iterable[str]) -> str:

@@ -47,29 +47,24 @@ def describe_conflict(
     """The conflict in words; `touched` tells which tasks changed a path so far."""
     files = tuple(dict.fromkeys(path for path, _, _ in merged.stages)) or change.paths
     others = dict.fromkeys(task for path in files for task in touched.get(path, ()))
+    there = repo.entries(merged.tree, *files) if merged.stages else {}
+    blobs = repo.blobs(entry.id for entry in there.values())
     return Conflict(
         change=change.id,
         tasks=change.tasks,
         others=tuple(task for task in others if task not in change.tasks),
         files=tuple(map(shown, files)),
         messages=tuple(one_line(message) for message in merged.messages),
-        hunks=tuple(_hunks(repo, merged, files))[:_MOST_HUNKS],
+        hunks=tuple(
+            {"file": shown(path), "text": plain(region)[:_HUNK_LIMIT]}
+            for path, entry in there.items()
+            for region in marked_regions(blobs.get(entry.id, b"").decode(errors="replace"))
+        )[:_MOST_HUNKS],
         ours=ours,
         before=change.before,
         theirs=change.after,
         title=one_line(change.title),
     )
-
-
-def _hunks(repo: Repository, merged: Merge, files: Sequence[str]) -> list[dict[str, str]]:
-    """The marked regions of the files, with their markers."""
-    there = repo.entries(merged.tree, *files) if merged.stages else {}
-    blobs = repo.blobs(entry.id for entry in there.values())
-    return [
-        {"file": shown(path), "text": plain(region)[:_HUNK_LIMIT]}
-        for path, entry in there.items()
-        for region in marked_regions(blobs.get(entry.id, b"").decode(errors="replace"))
-    ]
 
 
 def marked_regions(text: str) -> list[str]:

@@ -18,7 +18,18 @@ def dependencies(repo: Repository, plan: BranchPlan, built: BuiltBranch) -> dict
     for number, placed in enumerate(built.fixes):
         later = _sharing(placed, built.fixes[number + 1 :])
         if later and not revert(repo, built.tip, placed.commit, placed.parent).is_clean:
-            for blocker in _blockers(repo, placed, later):
+            blockers = []
+            at = placed.commit
+            for other in later:
+                merged = cherry_pick(repo, at, CommitDiff(other.parent, other.commit), root="")
+                if not merged.is_clean:
+                    continue
+                with_it = repo.commit(merged.tree, [at], "with one fix more")
+                if revert(repo, with_it, placed.commit, placed.parent).is_clean:
+                    at = with_it
+                else:
+                    blockers.append(other)
+            for blocker in blockers:
                 found[blocker.change.id][placed.change.id] = None
     return {change: tuple(needs) for change, needs in found.items()}
 
@@ -26,19 +37,3 @@ def dependencies(repo: Repository, plan: BranchPlan, built: BuiltBranch) -> dict
 def _sharing(placed: PlacedFix, later: Sequence[PlacedFix]) -> list[PlacedFix]:
     paths = set(placed.change.paths)
     return [other for other in later if not paths.isdisjoint(other.change.paths)]
-
-
-def _blockers(repo: Repository, placed: PlacedFix, later: Sequence[PlacedFix]) -> list[PlacedFix]:
-    """Adds later fixes one by one, leaving out each that makes the revert impossible."""
-    blockers = []
-    at = placed.commit
-    for other in later:
-        merged = cherry_pick(repo, at, CommitDiff(other.parent, other.commit), root="")
-        if not merged.is_clean:
-            continue
-        with_it = repo.commit(merged.tree, [at], "with one fix more")
-        if revert(repo, with_it, placed.commit, placed.parent).is_clean:
-            at = with_it
-        else:
-            blockers.append(other)
-    return blockers

@@ -38,7 +38,17 @@ def _python(path: str, data: bytes) -> Iterator[str]:
         if isinstance(node, ast.Call):
             yield from _call(node)
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield from _decorated(node)
+            for mark in node.decorator_list:
+                maker = mark.func if isinstance(mark, ast.Call) else mark
+                if not isinstance(maker, ast.Attribute) or maker.attr not in _COMMANDS:
+                    continue
+                given = (
+                    [arg.value for arg in mark.args if isinstance(arg, ast.Constant)]
+                    if isinstance(mark, ast.Call)
+                    else []
+                )
+                name = given[0] if given and isinstance(given[0], str) else node.name
+                yield f"command {name}"
     if path.rpartition("/")[2] == "__init__.py":
         yield from _exports(tree)
 
@@ -51,21 +61,6 @@ def _call(call: ast.Call) -> Iterator[str]:
     elif name in _OPTIONS:
         yield from (f"option {word}" for word in words if word.startswith("-"))
         yield from (f"argument {word}" for word in words[:1] if not word.startswith("-"))
-
-
-def _decorated(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[str]:
-    """A function that a decorator makes a command."""
-    for mark in function.decorator_list:
-        maker = mark.func if isinstance(mark, ast.Call) else mark
-        if not isinstance(maker, ast.Attribute) or maker.attr not in _COMMANDS:
-            continue
-        given = (
-            [arg.value for arg in mark.args if isinstance(arg, ast.Constant)]
-            if isinstance(mark, ast.Call)
-            else []
-        )
-        name = given[0] if given and isinstance(given[0], str) else function.name
-        yield f"command {name}"
 
 
 def _exports(tree: ast.Module) -> Iterator[str]:

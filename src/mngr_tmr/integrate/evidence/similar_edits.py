@@ -37,17 +37,16 @@ def shared_problems(changes: Sequence[TaskChange]) -> tuple[dict[str, Any], ...]
 def _edits(change: TaskChange) -> Iterator[NormalizedEdit]:
     for file in change.files:
         for hunk in file.hunks or ():
-            removed, added = ([_normal(line) for line in side] for side in (hunk.removed, hunk.added))
+            removed, added = (
+                [" ".join(_LITERAL.sub("_", line.decode(errors="replace")).split()) for line in side]
+                for side in (hunk.removed, hunk.added)
+            )
             lines = frozenset(
                 [f"-{line}" for line in removed if line] + [f"+{line}" for line in added if line]
             )
             words = frozenset(word for line in lines for word in _WORD.findall(line))
             if len(words) >= _LEAST and not _is_import(hunk) and (removed or len(added) < 20):
                 yield NormalizedEdit(change.tasks[0], file.path, words, lines, _shown(hunk))
-
-
-def _normal(line: bytes) -> str:
-    return " ".join(_LITERAL.sub("_", line.decode(errors="replace")).split())
 
 
 def _is_import(hunk: Hunk) -> bool:

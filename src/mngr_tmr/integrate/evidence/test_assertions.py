@@ -28,6 +28,7 @@ _METHODS = {
     "assertTrue": _TRUTHY,
     "assertIsNotNone": _TRUTHY,
 }
+_EXCUSES = ("pytest.skip", "pytest.xfail", "pytest.importorskip", "self.skipTest")
 _BROAD = ("Exception", "BaseException", "AssertionError")
 _LIMITS = ("timeout", "timeout_s", "deadline", "deadline_s", "timeout_seconds")
 
@@ -75,7 +76,9 @@ def _functions(body: list[ast.stmt], place: str) -> Iterator[tuple[str, Function
 def _read(name: str, function: Function) -> FunctionAssertions:
     excuses = [ast.unparse(mark) for mark in function.decorator_list]
     excuses += [
-        ast.unparse(call) for call in ast.walk(function) if isinstance(call, ast.Call) and _is_excuse(call)
+        ast.unparse(call)
+        for call in ast.walk(function)
+        if isinstance(call, ast.Call) and ast.unparse(call.func) in _EXCUSES
     ]
     return FunctionAssertions(
         is_test=name.rpartition("::")[2].startswith("test"),
@@ -92,27 +95,23 @@ def _read_module(tree: ast.Module) -> FunctionAssertions:
     texts: list[str] = []
     limits: dict[str, float] = {}
     for node in tree.body:
-        name, value = _assigned(node), getattr(node, "value", None)
+        target = node.targets[0] if isinstance(node, ast.Assign) else None
+        name, value = (target.id if isinstance(target, ast.Name) else ""), getattr(node, "value", None)
         if isinstance(node, ast.ClassDef):
             texts += [ast.unparse(mark) for mark in node.decorator_list]
         elif isinstance(value, ast.expr) and (name == "pytestmark" or isinstance(value, ast.Call)):
             texts.append(ast.unparse(value))
-        elif _is_limit(name) and isinstance(value, ast.Constant) and isinstance(value.value, int | float):
+        elif (
+            any(word in name.lower() for word in ("timeout", "deadline"))
+            and isinstance(value, ast.Constant)
+            and isinstance(value.value, int | float)
+        ):
             limits[name] = float(value.value)
     return FunctionAssertions(
         skips=tuple(text for text in texts if "skip" in text),
         xfails=tuple(text for text in texts if "xfail" in text),
         timeouts=limits,
     )
-
-
-def _is_limit(name: str) -> bool:
-    return any(word in name.lower() for word in ("timeout", "deadline"))
-
-
-def _assigned(node: ast.stmt) -> str:
-    target = node.targets[0] if isinstance(node, ast.Assign) else None
-    return target.id if isinstance(target, ast.Name) else ""
 
 
 def _assertions(body: list[ast.stmt], less: float) -> Iterator[Assertion]:
@@ -210,10 +209,6 @@ def _of_raises(context: ast.expr) -> Iterator[Assertion]:
         strength = _TRUTHY + 1 / (1 + len(named.elts))
     has_match = any(keyword.arg == "match" for keyword in context.keywords)
     yield Assertion(ast.unparse(context), strength + (_TRUTHY if has_match else 0), frozenset(("raises",)))
-
-
-def _is_excuse(call: ast.Call) -> bool:
-    return ast.unparse(call.func) in ("pytest.skip", "pytest.xfail", "pytest.importorskip", "self.skipTest")
 
 
 def _timeouts(function: Function) -> Iterator[tuple[str, float]]:

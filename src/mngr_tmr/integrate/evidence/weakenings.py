@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from mngr_tmr.integrate.evidence.test_assertions import Assertion, FunctionAssertions, read_assertions
+from mngr_tmr.integrate.evidence.test_assertions import FunctionAssertions, read_assertions
 from mngr_tmr.model.integration import Weakening
 
 _MOST = 200
@@ -33,7 +33,17 @@ def _compare(
             yield Weakening("test_deleted", file, name)
         return
     yield from _excuses(file, name, was, now)
-    yield from _asked_less(file, name, was.assertions, now.assertions)
+    gone = list((Counter(was.assertions) - Counter(now.assertions)).elements())
+    fresh = list((Counter(now.assertions) - Counter(was.assertions)).elements())
+    for assertion in (one for one in gone if one.strength):
+        alike = [other for other in fresh if other.subjects & assertion.subjects]
+        if not alike:
+            yield Weakening("removed", file, name, assertion.text[:_TEXT])
+            continue
+        match = max(alike, key=lambda other: other.strength)
+        fresh.remove(match)
+        if match.strength < assertion.strength:
+            yield Weakening("weakened", file, name, assertion.text[:_TEXT], match.text[:_TEXT])
 
 
 def _excuses(file: str, name: str, was: FunctionAssertions, now: FunctionAssertions) -> Iterator[Weakening]:
@@ -47,23 +57,6 @@ def _excuses(file: str, name: str, was: FunctionAssertions, now: FunctionAsserti
             yield Weakening("timeout_raised", file, name, before, after)
     if now.cases < was.cases:
         yield Weakening("removed", file, name, f"{was.cases} parametrized cases", f"{now.cases}")
-
-
-def _asked_less(
-    file: str, name: str, was: Iterable[Assertion], now: Iterable[Assertion]
-) -> Iterator[Weakening]:
-    """Each assertion that is gone is matched with a new one about the same thing, or it was removed."""
-    gone = list((Counter(was) - Counter(now)).elements())
-    fresh = list((Counter(now) - Counter(was)).elements())
-    for assertion in (one for one in gone if one.strength):
-        alike = [other for other in fresh if other.subjects & assertion.subjects]
-        if not alike:
-            yield Weakening("removed", file, name, assertion.text[:_TEXT])
-            continue
-        match = max(alike, key=lambda other: other.strength)
-        fresh.remove(match)
-        if match.strength < assertion.strength:
-            yield Weakening("weakened", file, name, assertion.text[:_TEXT], match.text[:_TEXT])
 
 
 def _more(was: Iterable[str], now: Iterable[str]) -> Iterable[str]:

@@ -15,7 +15,7 @@ def find_culprits(builder: BranchBuilder, base: str, plan: BranchPlan, check: Br
     one of lower rank is to blame.
     """
     search = _Search(builder, plan, check)
-    ranked = _tasks_by_rank(plan)
+    ranked = list(dict.fromkeys(task for change in (*plan.fixes, *plan.others) for task in change.tasks))
     if not ranked:
         return ()
     if not check.is_red_at_base and not check.problem(base):
@@ -31,11 +31,6 @@ def find_culprits(builder: BranchBuilder, base: str, plan: BranchPlan, check: Br
     if any(ranked.index(task) < ranked.index(check.owner) for task in makers):
         return tuple(change.id for change in own if change.id not in guilty) or guilty
     return guilty
-
-
-def _tasks_by_rank(plan: BranchPlan) -> list[str]:
-    """Tasks in the order of their best fix, then those without one."""
-    return list(dict.fromkeys(task for change in (*plan.fixes, *plan.others) for task in change.tasks))
 
 
 class _Search:

@@ -14,26 +14,22 @@ def write_files(repo: Repository, commit: str, folder: str) -> None:
     blobs = repo.blobs((entry.id for entry in entries.values()), limit=_FILE_LIMIT)
     links = []
     for path, entry in entries.items():
-        target = _inside(folder, path)
+        if any(part in ("", ".", "..", ".git") for part in path.split("/")):
+            raise ValueError(f"{path!r} is no path of a working copy")
+        target = os.path.join(folder, path)
         if entry.mode == _LINK:
             links.append((blobs.get(entry.id, b""), target))
         elif entry.mode == _MODULE:
             os.makedirs(target, exist_ok=True)
         elif entry.id in blobs:
-            _write(target, blobs[entry.id], 0o755 if entry.mode == "100755" else 0o644)
+            os.makedirs(os.path.dirname(target), exist_ok=True)
+            fd = os.open(
+                target,
+                os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW,
+                0o755 if entry.mode == "100755" else 0o644,
+            )
+            with os.fdopen(fd, "wb") as file:
+                file.write(blobs[entry.id])
     for to, target in links:
         os.makedirs(os.path.dirname(target), exist_ok=True)
         os.symlink(to, os.fsencode(target))
-
-
-def _inside(folder: str, path: str) -> str:
-    if any(part in ("", ".", "..", ".git") for part in path.split("/")):
-        raise ValueError(f"{path!r} is no path of a working copy")
-    return os.path.join(folder, path)
-
-
-def _write(target: str, data: bytes, mode: int) -> None:
-    os.makedirs(os.path.dirname(target), exist_ok=True)
-    fd = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode)
-    with os.fdopen(fd, "wb") as file:
-        file.write(data)

@@ -33,7 +33,17 @@ def run_gates(builder: BranchBuilder, base: str, plan: BranchPlan, trials: Branc
         built = builder.build(left, may_resolve=True)
         red = next(trials.reds(built), None)
         if red is None:
-            return _told(built, dropped, trials)
+            measured = trials.measured(built)
+            if not built.changes:
+                return GateOutcome(built, dropped, measured=measured)
+            notes = [
+                f"{subject} is red, and by no change of this run: {one_line(problem)}"
+                for subject, problem in trials.excused.items()
+            ]
+            notes += [f"{test} is flaky on the integrated branch" for test in trials.flaky]
+            outcomes = {row.test: row.tip.outcome for row in measured}
+            rows = tuple(test.as_row(outcomes[test.node_id]) for test in trials.added(built))
+            return GateOutcome(built, dropped, trials.gates(built, measured), rows, tuple(notes), measured)
         trials.begin(f"gate {red.gate} is red: looking for the change that broke it")
         guilty = red.guilty or (find_culprits(builder, base, left, red.check) if red.check else ())
         if any(change.id in guilty for change in (*left.others, *left.fixes)):
@@ -49,17 +59,3 @@ def _reasons(plan: BranchPlan, guilty: Iterable[str], red: FailedCheck) -> dict[
     left = {change.id for change in plan.without(found).fixes}
     standing = [change for change in plan.fixes if change.id not in left and change.id not in found]
     return {**found, **{change.id: f"it stands on {change.needs[0]}, {why}" for change in standing}}
-
-
-def _told(built: BuiltBranch, dropped: dict[str, str], trials: BranchChecks) -> GateOutcome:
-    measured = trials.measured(built)
-    if not built.changes:
-        return GateOutcome(built, dropped, measured=measured)
-    notes = [
-        f"{subject} is red, and by no change of this run: {one_line(problem)}"
-        for subject, problem in trials.excused.items()
-    ]
-    notes += [f"{test} is flaky on the integrated branch" for test in trials.flaky]
-    outcomes = {row.test: row.tip.outcome for row in measured}
-    rows = tuple(test.as_row(outcomes[test.node_id]) for test in trials.added(built))
-    return GateOutcome(built, dropped, trials.gates(built, measured), rows, tuple(notes), measured)

@@ -121,7 +121,9 @@ def _squashed(integration: Integration, records: dict[str, TaskRecord]) -> Itera
         yield f"One commit, {code(integration.squashed[:12])}, from:"
         yield ""
     for task in integration.squashed_tasks:
-        yield f"- {_names((task,), records)}: {code(_summary(records.get(task)))}"
+        record = records.get(task)
+        result = _result(record) if record else None
+        yield f"- {_names((task,), records)}: {code(result.summary if result else '')}"
 
 
 def _weakenings(integration: Integration) -> Iterator[str]:
@@ -209,11 +211,6 @@ def _link(record: TaskRecord) -> str:
         else code(record.task.node_id)
     )
     return f"[{name}]({place})" if place else name
-
-
-def _summary(record: TaskRecord | None) -> str:
-    result = _result(record) if record else None
-    return result.summary if result else ""
 
 
 def _result(record: TaskRecord) -> Result | None:

@@ -47,7 +47,10 @@ def open_pr(repo: str, integration: Integration, text: str, *, token: str, remot
     if integration.tip == integration.base:
         raise mngr.UsageError("nothing was integrated, so there is nothing to push", hint="see the report")
     url = _git(repo, token, "remote", "get-url", "--push", remote).check(f'no remote "{remote}"').text.strip()
-    _push(repo, integration, token, remote)
+    refspec = f"{integration.tip}:refs/heads/{integration.branch}"
+    pushed = _git(repo, token, "push", "--quiet", "--no-follow-tags", remote, refspec)
+    if pushed.code:
+        raise _refused(f'cannot push to "{remote}"', pushed.complaint, token)
     place = _PLACE.fullmatch(url)
     if place is None:
         return Opened(remote)
@@ -66,14 +69,6 @@ def publish(repo: str, integration: Integration, text: str, token: str) -> Integ
         return replace(integration, pr_url=opened.url)
     note = f'pushed to "{opened.remote}"; it is no forge that gh knows, so there is no pull request'
     return replace(integration, notes=(*integration.notes, note))
-
-
-def _push(repo: str, integration: Integration, token: str, remote: str) -> None:
-    """Without force: git refuses to leave out what someone else put on the branch."""
-    refspec = f"{integration.tip}:refs/heads/{integration.branch}"
-    pushed = _git(repo, token, "push", "--quiet", "--no-follow-tags", remote, refspec)
-    if pushed.code:
-        raise _refused(f'cannot push to "{remote}"', pushed.complaint, token)
 
 
 def _create(where: str, integration: Integration, text: str, token: str) -> str:

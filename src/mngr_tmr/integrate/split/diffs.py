@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from mngr_tmr.git import NOTHING, Repository, TreeEntry
 
@@ -78,7 +79,10 @@ def changed_files(repo: Repository, pairs: Iterable[Pair]) -> dict[Pair, tuple[F
         stdin=stdin,
     )
     hunks = read_hunks(patch)
-    return {pair: _with_hunks(files, hunks) for pair, files in zip(wanted, read_raw(raw), strict=True)}
+    return {
+        pair: tuple(replace(file, hunks=_hunks_of(file, hunks)) for file in files)
+        for pair, files in zip(wanted, read_raw(raw), strict=True)
+    }
 
 
 def read_raw(output: bytes) -> list[tuple[FileDiff, ...]]:
@@ -123,15 +127,6 @@ def _read_hunk(lines: Sequence[bytes], at: int, header: re.Match[bytes]) -> tupl
             sides[sign].append(lines[at][1:])
         at += 1
     return Hunk(int(header[1]), tuple(sides[b"-"]), tuple(sides[b"+"])), at
-
-
-def _with_hunks(
-    files: tuple[FileDiff, ...], hunks: dict[tuple[str, str], tuple[Hunk, ...]]
-) -> tuple[FileDiff, ...]:
-    return tuple(
-        FileDiff(file.path, file.old_mode, file.new_mode, file.old, file.new, _hunks_of(file, hunks))
-        for file in files
-    )
 
 
 def _hunks_of(file: FileDiff, hunks: dict[tuple[str, str], tuple[Hunk, ...]]) -> tuple[Hunk, ...] | None:

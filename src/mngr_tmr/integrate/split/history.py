@@ -1,6 +1,6 @@
 """The commits of agents' branches, from the base to the tip, read for all tasks at once."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from msgspec import Struct
 
@@ -32,7 +32,9 @@ def read_histories(repo: Repository, base: str, tips: Mapping[str, str]) -> dict
     """The history of each branch by its name, from a number of git processes that does not grow with them."""
     known = repo.sizes(tips.values())
     there = {tip for tip in tips.values() if known.get(tip, ("",))[0] == "commit"}
-    parents = _parents(repo, base, there)
+    stdin = "".join(f"{line}\n" for line in (*sorted(there), f"^{base}")).encode()
+    lines = repo.ask("rev-list", "--parents", "--stdin", stdin=stdin).decode().split("\n")
+    parents = {commit: parents for commit, *parents in (line.split() for line in lines if line)}
     chains = {tip: _chain(tip, base, parents) for tip in there}
     pairs: list[Pair] = []
     for tip, chain in chains.items():
@@ -46,12 +48,6 @@ def kind_of(file: FileDiff, run: RunSpec) -> ChangeKind:
     if file.is_special:
         return "implementation"
     return path_kind(file.path, run.options.implementation, run.tutorial)
-
-
-def _parents(repo: Repository, base: str, tips: Iterable[str]) -> dict[str, list[str]]:
-    stdin = "".join(f"{line}\n" for line in (*sorted(tips), f"^{base}")).encode()
-    lines = repo.ask("rev-list", "--parents", "--stdin", stdin=stdin).decode().split("\n")
-    return {commit: parents for commit, *parents in (line.split() for line in lines if line)}
 
 
 def _chain(tip: str, base: str, parents: dict[str, list[str]]) -> list[str] | None:
@@ -80,14 +76,17 @@ def _history(
     if not chain:
         return BranchHistory()
     whole = files[base, tip]
-    bad = next((file.path for file in whole if not _is_safe(file.path)), None)
+    bad = next(
+        (
+            file.path
+            for file in whole
+            if any(part.lower() in ("", ".", "..", ".git", "git~1") for part in file.path.split("/"))
+        ),
+        None,
+    )
     if bad is not None:
         return BranchHistory(problem=f"its branch holds a path that must not be checked out: {bad!r}")
     steps = tuple(
         HistoryCommit(commit, parents[commit][0], files[parents[commit][0], commit]) for commit in chain
     )
     return BranchHistory(steps, whole, has_merges=any(len(parents[commit]) > 1 for commit in chain))
-
-
-def _is_safe(path: str) -> bool:
-    return not any(part.lower() in ("", ".", "..", ".git", "git~1") for part in path.split("/"))

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from mngr_tmr.model.record import TaskRecord
 from mngr_tmr.model.verdict import Verified
 from mngr_tmr.report.data.fingerprint import Fingerprint, fingerprint, telling_line, without_escapes
 from mngr_tmr.report.data.rows import ReportRow
@@ -82,7 +81,10 @@ def failure_of(row: ReportRow) -> TestFailure | None:
         return TestFailure(node_id, _TEST, before, node_id, True, row.fixed_by)
     if record is not None:
         if record.end == "failed":
-            return TestFailure(node_id, record.stage, _without_names(record))
+            named = record.message.replace(record.agent, "AGENT") if record.agent else record.message
+            return TestFailure(
+                node_id, record.stage, named.replace(record.task.slug, "TASK") if record.task.slug else named
+            )
         if row.section in ("infrastructure", "malformed"):
             return TestFailure(node_id, "check" if row.section == "infrastructure" else "result", row.why)
         if row.result and row.result.blocked:
@@ -92,12 +94,6 @@ def failure_of(row: ReportRow) -> TestFailure | None:
     if seen and seen.tip.is_failure:
         return TestFailure(node_id, _BRANCH, seen.tip.reason or seen.tip.outcome, node_id)
     return None
-
-
-def _without_names(record: TaskRecord) -> str:
-    """What a step of ours said, without the names of its agent and task: they differ where the cause is one."""
-    named = record.message.replace(record.agent, "AGENT") if record.agent else record.message
-    return named.replace(record.task.slug, "TASK") if record.task.slug else named
 
 
 def _text(verified: Verified | None) -> str:
@@ -119,7 +115,8 @@ def _cause(members: Sequence[TestFailure]) -> FailureCause:
     digest = hashlib.sha256("\0".join(words).encode(errors="replace")).hexdigest()[:10]
     alike = [print_ for print_ in prints if print_ != prints[0]] == []
     titles = {
-        print_: _title(member) for print_, member in zip(reversed(prints), reversed(members), strict=True)
+        print_: telling_line(without_escapes(member.text)) or "nothing was said"
+        for print_, member in zip(reversed(prints), reversed(members), strict=True)
     }
     title = titles.pop(prints[0])
     return FailureCause(
@@ -134,10 +131,6 @@ def _cause(members: Sequence[TestFailure]) -> FailureCause:
         first.fix,
         tuple(sorted(titles.values()))[:_OTHER_TITLES],
     )
-
-
-def _title(failure: TestFailure) -> str:
-    return telling_line(without_escapes(failure.text)) or "nothing was said"
 
 
 def _fields(print_: Fingerprint) -> tuple[str, str, str, str]:

@@ -3,7 +3,6 @@
 import fcntl
 import os
 import time
-from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -60,7 +59,8 @@ class RunReader:
     def _record(self, records: Records, task: Task, problems: list[str]) -> TaskRecord:
         state = records.state.tasks[task.slug]
         end = 0.0 if state.phase == Phase.ENDED else records.state.last_at
-        mark = (state, end, _marks(self.folder, task.slug, state.attempt))
+        paths = (self.folder.base, *(self.folder.file(task.slug, state.attempt, name) for name in _FILES))
+        mark = (state, end, tuple(map(_mark, paths)))
         known = self._known.get(task.slug)
         if known and known[0] == mark:
             return known[1]
@@ -121,20 +121,15 @@ def _records(folder: RunFolder, problems: list[str]) -> Records:
     try:
         return Records(folder, entries=entries, base=base)
     except _IMPOSSIBLE:
-        return Records(folder, entries=_possible(folder, entries, problems), base=base)
-
-
-def _possible(folder: RunFolder, entries: Iterable[Entry], problems: list[str]) -> list[Entry]:
-    """The entries that make sense one after another: a journal that someone edited may speak of tasks it never had."""
-    state, kept, left_out = RunState(read_spec(folder)), [], 0
-    for entry in entries:
-        try:
-            state.apply(entry)
-            kept.append(entry)
-        except _IMPOSSIBLE:
-            left_out += 1
-    problems.append(f"journal.jsonl: {left_out} entries make no sense and are left out")
-    return kept
+        state, kept, left_out = RunState(read_spec(folder)), [], 0
+        for entry in entries:
+            try:
+                state.apply(entry)
+                kept.append(entry)
+            except _IMPOSSIBLE:
+                left_out += 1
+        problems.append(f"journal.jsonl: {left_out} entries make no sense and are left out")
+        return Records(folder, entries=kept, base=base)
 
 
 def _try_json(path: str, kind: Any, problems: list[str]) -> Any:
@@ -145,12 +140,6 @@ def _try_json(path: str, kind: Any, problems: list[str]) -> Any:
     except _UNREADABLE as error:
         problems.append(f"{os.path.basename(path)} cannot be read: {_words(error)}")
         return None
-
-
-def _marks(folder: RunFolder, task: str, attempt: int) -> tuple[tuple[int, int], ...]:
-    """What changes when a file that a record is made of does."""
-    paths = (folder.base, *(folder.file(task, attempt, name) for name in _FILES))
-    return tuple(map(_mark, paths))
 
 
 def _mark(path: str) -> tuple[int, int]:

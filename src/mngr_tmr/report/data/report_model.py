@@ -120,7 +120,14 @@ def exit_code(
         return LOST
     if raised or any(SECTIONS[row.section].is_finding for row in rows):
         return FINDINGS
-    return FINDINGS if integration is not None and _has_findings(integration) else CLEAN
+    if integration is not None and (
+        integration.tip != integration.base
+        or integration.conflicts
+        or integration.weakenings
+        or any(not gate.passed for gate in integration.gates)
+    ):
+        return FINDINGS
+    return CLEAN
 
 
 def add_usage(usages: Iterable[dict[str, Any]]) -> dict[str, float]:
@@ -139,12 +146,3 @@ def _state(now: RunReading, rows: Sequence[ReportRow]) -> ReportState:
     if now.stage.progress == "running" or any(row.section in _UNDONE for row in rows):
         return "interrupted"
     return "failed" if now.stage.progress == "failed" else "finished"
-
-
-def _has_findings(integration: Integration) -> bool:
-    return bool(
-        integration.tip != integration.base
-        or integration.conflicts
-        or integration.weakenings
-        or any(not gate.passed for gate in integration.gates)
-    )

@@ -79,7 +79,17 @@ def _case(suite: xml.Element, row: ReportRow) -> None:
         if mark != "skipped":
             found.set("type", row.section)
             found.text = _clean(_evidence(row))
-    if summary := _told(row):
+    parts = [f"section: {SECTIONS[row.section].title}", f"test: {row.task.node_id}"]
+    if row.outcome:
+        parts.append(f"the agent says: {row.outcome}, {row.claimed or 'nothing of the test'}")
+    if row.verdict:
+        parts.append(f"the check says: {row.verdict}")
+    parts += filter(None, [_on_branch(row)])
+    parts += [f"merged as: {one.commit}" for one in row.merged]
+    parts += row.notes
+    if row.result:
+        parts += ["", row.result.summary]
+    if summary := "\n".join(parts):
         xml.SubElement(case, "system-out").text = _clean(summary)
 
 
@@ -109,20 +119,6 @@ def _on_branch(row: ReportRow) -> str:
     if tip is None or not tip.outcome:
         return ""
     return f"on the branch: {tip.outcome}" + (f": {tip.reason}" if tip.reason else "")
-
-
-def _told(row: ReportRow) -> str:
-    parts = [f"section: {SECTIONS[row.section].title}", f"test: {row.task.node_id}"]
-    if row.outcome:
-        parts.append(f"the agent says: {row.outcome}, {row.claimed or 'nothing of the test'}")
-    if row.verdict:
-        parts.append(f"the check says: {row.verdict}")
-    parts += [_on_branch(row)] if _on_branch(row) else []
-    parts += [f"merged as: {one.commit}" for one in row.merged]
-    parts += row.notes
-    if row.result:
-        parts += ["", row.result.summary]
-    return "\n".join(parts)
 
 
 def _duration_s(row: ReportRow) -> float:

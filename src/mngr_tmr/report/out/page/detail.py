@@ -1,7 +1,7 @@
 """A tab's detail, read when someone looks: an agent's attempt, one of its tries beside its recording, or a check."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import msgspec
 
@@ -30,25 +30,19 @@ def load_tab(tab: Tab, row: ReportRow) -> tuple[Detail, tuple[Recording, ...]]:
         recordings = (*load_recordings(tab.attempt), *own)
         return load_detail(tab.attempt, recordings), recordings
     recordings = tuple(agent_recording(tab))
-    return _agent_detail(tab, row, recordings), recordings
-
-
-def agent_recording(tab: AgentTab) -> Iterable[Recording]:
-    """The recording of the agent's own terminal, where there is one."""
-    found = try_read(tab.task, tab.name, "recording.cast", limit=LIMIT)
-    if found is None:
-        return
-    tape = read_tape(found)
-    cast = Cast("the agent", tape.start, tape.duration_s, tape.cols, tape.rows, tab.cast_key, tape.problem)
-    yield Recording(cast, tape, tape.start + tape.duration_s if tape.has_end else 0.0)
-
-
-def _agent_detail(tab: AgentTab, row: ReportRow, recordings: Sequence[Recording]) -> Detail:
     record = row.record
     is_last = record is not None and record.attempt == tab.number
     after = record.after if record and is_last else None
     conversation, talk_notes = _conversation(tab)
-    files, file_notes = _files(tab)
+    places = ((tab.name,), (tab.name, OUTBOX))
+    names = [
+        one_line(os.path.join(*place[1:], entry.name)) + ("" if entry.kind == "file" else f" ({entry.kind})")
+        for place in places
+        for entry in try_entries(tab.task, *place)
+        if entry.name not in _OWN and entry.name != ARTIFACTS
+    ]
+    more = len(names) - _FILES
+    files, file_notes = tuple(names[:_FILES]), [f"{more} more files are in the folder"] if more > 0 else []
     notes = row.notes if is_last else ("this attempt was cut off",)
     return Detail(
         commands=(),
@@ -59,7 +53,17 @@ def _agent_detail(tab: AgentTab, row: ReportRow, recordings: Sequence[Recording]
         notes=(*notes, *talk_notes, *file_notes),
         conversation=conversation,
         texts=tuple(_texts(tab, row if is_last else None)),
-    )
+    ), recordings
+
+
+def agent_recording(tab: AgentTab) -> Iterable[Recording]:
+    """The recording of the agent's own terminal, where there is one."""
+    found = try_read(tab.task, tab.name, "recording.cast", limit=LIMIT)
+    if found is None:
+        return
+    tape = read_tape(found)
+    cast = Cast("the agent", tape.start, tape.duration_s, tape.cols, tape.rows, tab.cast_key, tape.problem)
+    yield Recording(cast, tape, tape.start + tape.duration_s if tape.has_end else 0.0)
 
 
 def _failure(after: Verified | None) -> str:
@@ -102,7 +106,11 @@ def _texts(tab: AgentTab, row: ReportRow | None) -> Iterable[Text]:
             and verified.verdict != "passed"
             and not (seen == "before" and record and record.after is verified)
         ):
-            yield Text(title, _runs(verified), verified.verdict)
+            parts = [
+                verified.reason,
+                *(f"{run.outcome} ({run.duration_s:.1f} s)\n{run.message}" for run in verified.runs),
+            ]
+            yield Text(title, "\n\n".join(filter(None, parts))[:_TEXT], verified.verdict)
     prompt = try_read(tab.task, tab.name, "prompt.md", limit=_TEXT)
     if prompt:
         yield _text("its prompt", prompt)
@@ -111,24 +119,3 @@ def _texts(tab: AgentTab, row: ReportRow | None) -> Iterable[Text]:
 def _text(title: str, found: Found, note: str = "") -> Text:
     cut = f"{amount(found.size)}, cut" if found.is_cut else ""
     return Text(title, found.text, "; ".join(filter(None, (note, cut))))
-
-
-def _runs(verified: Verified) -> str:
-    parts = [
-        verified.reason,
-        *(f"{run.outcome} ({run.duration_s:.1f} s)\n{run.message}" for run in verified.runs),
-    ]
-    return "\n\n".join(filter(None, parts))[:_TEXT]
-
-
-def _files(tab: AgentTab) -> tuple[tuple[str, ...], list[str]]:
-    """What else came home, by name."""
-    places = ((tab.name,), (tab.name, OUTBOX))
-    names = [
-        one_line(os.path.join(*place[1:], entry.name)) + ("" if entry.kind == "file" else f" ({entry.kind})")
-        for place in places
-        for entry in try_entries(tab.task, *place)
-        if entry.name not in _OWN and entry.name != ARTIFACTS
-    ]
-    more = len(names) - _FILES
-    return tuple(names[:_FILES]), [f"{more} more files are in the folder"] if more > 0 else []

@@ -135,7 +135,14 @@ def _facts(model: ReportModel) -> Iterable[Fact]:
         f"{model.now.used_slots} of {spec.options.slots}" if model.now.is_alive else str(spec.options.slots),
     )
     yield Fact("took", clock(model.now.took_s))
-    yield from _stage_facts(model)
+    stage, spans = model.now.stage, model.now.stage_spans
+    seconds = sum(span.end - span.start for span in spans if span.start >= stage.started_at)
+    if stage.progress == "running":
+        yield Fact("integration", f"{stage.step or 'preparing'}, {clock(seconds)} so far")
+    elif stage.progress == "done":
+        yield Fact("integration", f"took {clock(seconds)}")
+    elif stage.progress == "failed":
+        yield Fact("integration", f"failed: {stage.message}", "bad")
     yield from usage_facts(model.usage)
     for gate in one.gates if one else ():
         yield Fact(
@@ -147,17 +154,6 @@ def _facts(model: ReportModel) -> Iterable[Fact]:
         yield Fact("pull request", one.pr_url)
     for note in one.notes if one else ():
         yield Fact("note", note)
-
-
-def _stage_facts(model: ReportModel) -> Iterable[Fact]:
-    stage, spans = model.now.stage, model.now.stage_spans
-    seconds = sum(span.end - span.start for span in spans if span.start >= stage.started_at)
-    if stage.progress == "running":
-        yield Fact("integration", f"{stage.step or 'preparing'}, {clock(seconds)} so far")
-    elif stage.progress == "done":
-        yield Fact("integration", f"took {clock(seconds)}")
-    elif stage.progress == "failed":
-        yield Fact("integration", f"failed: {stage.message}", "bad")
 
 
 def _causes(model: ReportModel) -> Iterable[Cause]:
