@@ -22,6 +22,7 @@ from tests.agents.desk_opencode import OpenCodeDesk
 from tests.agents.offline import BIN
 
 from mngr.model.agent import AgentState, WaitingReason
+from mngr.testing.waiting import PATIENCE_S
 
 _DESKS = (Desk, CodexDesk, OpenCodeDesk)
 _REPS = 3
@@ -63,7 +64,7 @@ def _end_s(desk: Desk, name: str) -> float:
     began = time.perf_counter()
     os.killpg(pid, signal.SIGTERM)
     try:
-        if not select.select([handle], [], [], desk.patience_s)[0]:
+        if not select.select([handle], [], [], PATIENCE_S)[0]:
             raise RuntimeError(f"{name} outlived TERM")
     finally:
         os.close(handle)

@@ -12,6 +12,7 @@ import pytest
 from mngr import process
 from mngr.errors import TimedOutError, UsageError
 from mngr.process import CommandFailedError, OnlyEnv, run, wait_until
+from mngr.testing.waiting import PATIENCE_S
 
 
 def test_a_missing_program_and_a_missing_directory_are_told_apart() -> None:
@@ -66,10 +67,10 @@ def test_an_interrupt_ends_the_child_with_its_children() -> None:
     inner = f"import signal; signal.signal(signal.SIGINT, signal.default_int_handler); {script}"
     child = process.stream([sys.executable, "-c", inner])
     try:
-        assert process.wait_until(lambda: _count(line) == 1, 60)
+        assert process.wait_until(lambda: _count(line) == 1, PATIENCE_S)
         os.kill(child._child.pid, signal.SIGINT)
         child.wait(60)
-        assert process.wait_until(lambda: _count(line) == 0, 60)
+        assert process.wait_until(lambda: _count(line) == 0, PATIENCE_S)
     finally:
         child.kill()
 
@@ -157,7 +158,7 @@ def test_an_interrupt_while_a_child_is_started_ends_the_child(tmp_path: Path) ->
         "    print('interrupted')\n"
     )
     mark = tmp_path / "lived-on"
-    done = run([sys.executable, "-c", script, str(mark)], timeout_s=90)
+    done = run([sys.executable, "-c", script, str(mark)], timeout_s=PATIENCE_S)
     assert done.text.split() == ["interrupted"], done.complaint
     assert not wait_until(mark.exists, 1.0)
 
@@ -170,7 +171,7 @@ def test_nobody_of_a_killed_group_works_on(tmp_path: Path) -> None:
         folder.mkdir()
         script = '"$1" -c "$2" & "$1" -c "$2" & "$1" -c "$2" & wait'
         started = process.stream(["sh", "-c", script, "sh", sys.executable, busy], cwd=str(folder))
-        assert wait_until(partial(_has_files, folder), 60)
+        assert wait_until(partial(_has_files, folder), PATIENCE_S)
         started.kill()
         seen = {file.name: file.stat().st_size for file in folder.iterdir()}
         assert [pid for pid in _pids() if _group(pid) == started.pid] == []

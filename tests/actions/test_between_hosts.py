@@ -23,6 +23,7 @@ from mngr.errors import MngrError
 from mngr.hosts.protocol import Host
 from mngr.model.agent import Agent
 from mngr.process import wait_until
+from mngr.testing.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.accept("K1")
 
@@ -94,7 +95,7 @@ def test_a_conversation_and_files_without_git_cross_hosts(world: World, boxes: B
     world.manager = Manager(cwd=str(plain), env=world.env, providers={"box": boxes})
     create("foo", type="scripted", manager=world.manager)
     message("foo", "remember this", manager=world.manager)
-    assert wait_until(lambda: world.state("foo") == "WAITING", 90)
+    assert wait_until(lambda: world.state("foo") == "WAITING", PATIENCE_S)
     bar = clone("foo", "bar@b.box", manager=world.manager).agent
     home = clone("bar", "baz@.local", manager=world.manager).agent
     for agent in (bar, home):

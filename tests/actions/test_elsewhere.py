@@ -20,13 +20,13 @@ from mngr.errors import MngrError, RefusedError, UnreachableError, UsageError
 from mngr.model.agent import Agent
 from mngr.model.host import HostRef, HostState
 from mngr.process import CommandFailedError, wait_until
+from mngr.testing.waiting import PATIENCE_S
 
 __all__ = ["machines"]
 
 pytestmark = pytest.mark.slow
 
 SLEEP = ("sleep", "1000")
-_PATIENCE_S = 90.0
 
 
 class Far:
@@ -71,7 +71,7 @@ def test_a_silent_machine_costs_list_its_deadline_and_a_warning(far: Far) -> Non
     far.create("here", transfer="mirror")
     mngr.stop("on-two", manager=far.manager())
     there = {"on-one": "RUNNING", "on-two": "STOPPED", "here": "RUNNING"}
-    assert wait_until(lambda: far.states() == there, _PATIENCE_S), far.states()
+    assert wait_until(lambda: far.states() == there, PATIENCE_S), far.states()
     for machine in far.machines.machines.values():
         machine.cut_off()
     began = time.monotonic()
@@ -95,7 +95,7 @@ def test_a_silent_machine_costs_list_its_deadline_and_a_warning(far: Far) -> Non
     assert mngr.stop("here", manager=far.manager())[0].agent.state == "STOPPED"
     for machine in far.machines.machines.values():
         machine.join()
-    assert wait_until(lambda: far.states().get("on-one") == "RUNNING", _PATIENCE_S)
+    assert wait_until(lambda: far.states().get("on-one") == "RUNNING", PATIENCE_S)
 
 
 @pytest.mark.accept("K11")
@@ -123,24 +123,24 @@ def test_a_machine_cut_off_in_the_middle_of_a_creation_keeps_nothing_after_gc(fa
 
     thread = threading.Thread(target=create)
     thread.start()
-    assert wait_until(lambda: "begun" in machine.run("cat /root/begun 2>/dev/null; exit 0").text, _PATIENCE_S)
+    assert wait_until(lambda: "begun" in machine.run("cat /root/begun 2>/dev/null; exit 0").text, PATIENCE_S)
     machine.cut_off()
-    thread.join(_PATIENCE_S)
+    thread.join(PATIENCE_S)
     assert isinstance(failed[0], UnreachableError)
     assert "left behind" in failed[0].hint
     assert "mngr gc" in failed[0].hint
     machine.join()
     assert left_on(machine)
-    assert wait_until(lambda: not mngr.list_agents(manager=far.manager()).warnings, _PATIENCE_S)
+    assert wait_until(lambda: not mngr.list_agents(manager=far.manager()).warnings, PATIENCE_S)
     # The creator lives (it is this process), so that the time its work may take is what counts.
     assert find_garbage(manager=far.manager()) == []
     _make_creator_a_dead_process(machine)
-    garbage = wait_until(lambda: find_garbage(manager=far.manager()), _PATIENCE_S) or []
+    garbage = wait_until(lambda: find_garbage(manager=far.manager()), PATIENCE_S) or []
     assert [item.kind for item in garbage] == ["creation"]
     remove_garbage(garbage, manager=far.manager())
     assert left_on(machine) == []
     lines = "cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' ' '"
-    assert wait_until(lambda: "sleep 300" not in machine.run(lines).text, _PATIENCE_S)
+    assert wait_until(lambda: "sleep 300" not in machine.run(lines).text, PATIENCE_S)
 
 
 def _make_creator_a_dead_process(machine: Machine) -> None:
@@ -171,15 +171,15 @@ def test_a_machine_cut_off_in_the_middle_of_a_pull_changes_nothing_here(far: Far
     thread = threading.Thread(target=pull)
     thread.start()
     assert wait_until(
-        lambda: "upload-pack" in machine.run("cat /proc/[0-9]*/cmdline 2>/dev/null; exit 0").text, _PATIENCE_S
+        lambda: "upload-pack" in machine.run("cat /proc/[0-9]*/cmdline 2>/dev/null; exit 0").text, PATIENCE_S
     )
     machine.cut_off()
-    thread.join(2 * _PATIENCE_S)
+    thread.join(2 * PATIENCE_S)
     assert [type(error) for error in failed] == [UnreachableError]
     assert far.world.git("for-each-ref") == before
     machine.join()
     machine.net("tc", "qdisc", "del", "dev", "eth0", "root")
-    assert wait_until(lambda: far.states().get("foo") == "RUNNING", _PATIENCE_S)
+    assert wait_until(lambda: far.states().get("foo") == "RUNNING", PATIENCE_S)
     assert mngr.pull("foo", manager=far.manager()).changed
     assert far.world.git("rev-parse", "mngr/foo") == heard[-1].decode()
 
@@ -193,20 +193,20 @@ def test_waiting_goes_on_while_a_machine_is_away_and_tells_of_the_others(far: Fa
     waited = mngr.wait(
         [agent for agent in mngr.list_agents(manager=far.manager()).agents if agent.name == "b"],
         until="done",
-        timeout_s=_PATIENCE_S,
+        timeout_s=PATIENCE_S,
         manager=far.manager(),
     )
     assert [(each.agent.name, each.reached) for each in waited] == [("b", True)]
     one.join()
-    assert wait_until(lambda: far.states().get("a") == "RUNNING", _PATIENCE_S)
-    answers = mngr.wait("a", until="done", timeout_s=2 * _PATIENCE_S, manager=far.manager())
+    assert wait_until(lambda: far.states().get("a") == "RUNNING", PATIENCE_S)
+    answers = mngr.wait("a", until="done", timeout_s=2 * PATIENCE_S, manager=far.manager())
     thread = threading.Thread(target=lambda: seen.extend(answers))
     seen: list[mngr.Waited] = []
     thread.start()
     one.cut_off()
     one.run(": >/root/go")
     one.join()
-    thread.join(2 * _PATIENCE_S)
+    thread.join(2 * PATIENCE_S)
     assert [(each.agent.state, each.reached) for each in seen] == [("DONE", True)]
 
 
@@ -224,10 +224,10 @@ def test_a_wrong_clock_there_confuses_nobody(far: Far) -> None:
         manager=far.manager(),
     ).agent
     assert agent.state in ("RUNNING", "WAITING")
-    waited = list(mngr.wait("foo", until="idle", timeout_s=_PATIENCE_S, manager=far.manager()))
+    waited = list(mngr.wait("foo", until="idle", timeout_s=PATIENCE_S, manager=far.manager()))
     assert [(each.agent.state, each.reached) for each in waited] == [("WAITING", True)]
     assert mngr.message("foo", "again", manager=far.manager()).receipt.status == "delivered"
-    waited = list(mngr.wait("foo", until="idle", timeout_s=_PATIENCE_S, manager=far.manager()))
+    waited = list(mngr.wait("foo", until="idle", timeout_s=PATIENCE_S, manager=far.manager()))
     assert [each.reached for each in waited] == [True]
     assert len(mngr.transcript("foo", roles=("user",), manager=far.manager())) == 2
     assert find_garbage(manager=far.manager()) == []
@@ -322,7 +322,7 @@ def test_gc_leaves_a_machine_alone_that_does_not_answer(far: Far) -> None:
     assert find_garbage(manager=manager) == []
     assert "left alone" in " ".join(manager.warnings)
     machine.join()
-    assert wait_until(lambda: far.states().get("foo") == "RUNNING", _PATIENCE_S)
+    assert wait_until(lambda: far.states().get("foo") == "RUNNING", PATIENCE_S)
     assert [item.what for item in find_garbage(manager=far.manager())] == ["/root/.mngr/work/stray"]
 
 

@@ -1,7 +1,8 @@
-from tests.actions.world import PATIENCE_S, World
+from tests.actions.world import World
 
 import mngr
 from mngr.process import wait_until
+from mngr.testing.waiting import PATIENCE_S
 
 
 def test_an_agent_that_was_looked_at_stands_for_its_name(world: World) -> None:

@@ -18,6 +18,7 @@ from mngr.actions.manager import Manager
 from mngr.model.host import HostSpec, HostState
 from mngr.process import wait_until
 from mngr.testing.faulty.provider import FaultyProvider
+from mngr.testing.waiting import PATIENCE_S
 
 # Dies when the host of its agent is made and the agent has nothing there yet.
 _CREATE_AND_DIE = """
@@ -162,5 +163,5 @@ def test_what_runs_on_a_host_ends_with_it(world: World, boxes: BoxProvider) -> N
     agent = world.create("foo@lab.box")
     assert agent.host.name == "lab"
     mngr.destroy_host("@lab.box", manager=world.manager)
-    assert wait_until(lambda: list(boxes.hosts()) == [], 90)
+    assert wait_until(lambda: list(boxes.hosts()) == [], PATIENCE_S)
     assert mngr.list_agents(manager=world.manager).agents == ()

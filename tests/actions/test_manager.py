@@ -1,8 +1,9 @@
 import threading
 
-from tests.actions.world import PATIENCE_S, World
+from tests.actions.world import World
 
 from mngr.actions.manager import Manager
+from mngr.testing.waiting import PATIENCE_S
 
 
 class _Meeting(dict[str, str]):

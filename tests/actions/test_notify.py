@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
-from tests.support.world import PATIENCE_S, World
+from tests.support.world import World
 
 import mngr
 from mngr.actions.manager import Manager
 from mngr.process import wait_until
+from mngr.testing.waiting import PATIENCE_S
 
 
 def test_each_waiting_is_told_once_however_many_watch(tmp_path: Path) -> None:

@@ -17,9 +17,8 @@ from mngr.actions.rows import look_at
 from mngr.model.agent import Agent
 from mngr.process import wait_until
 from mngr.store.paths import AgentPaths, HostPaths
+from mngr.testing.waiting import PATIENCE_S
 from mngr.tmux.server import tmux
-
-PATIENCE_S = 90.0
 
 
 class World:

@@ -13,6 +13,7 @@ from mngr import process
 from mngr.hosts.local import LocalHost
 from mngr.process import wait_until
 from mngr.store.paths import HostPaths
+from mngr.testing.waiting import PATIENCE_S
 from mngr.tmux.server import tmux
 
 __all__ = ["home", "model"]
@@ -26,7 +27,7 @@ def host(tmp_path: Path) -> Iterator[LocalHost]:
     pid = process.run(tmux(paths, "display-message", "-p", "#{pid}")).text.strip()
     process.run(tmux(paths, "kill-server"))
     if pid:
-        assert wait_until(lambda: not is_alive(int(pid)), 90)
+        assert wait_until(lambda: not is_alive(int(pid)), PATIENCE_S)
 
 
 @pytest.fixture

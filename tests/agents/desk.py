@@ -14,9 +14,7 @@ from mngr.actions.manager import Manager
 from mngr.model.agent import Agent, AgentState, WaitingReason
 from mngr.model.event import Event
 from mngr.process import wait_until
-
-# Real programs start slowly on a busy machine.
-PATIENCE_S = 120.0
+from mngr.testing.waiting import PATIENCE_S
 
 
 class Desk:
@@ -24,7 +22,6 @@ class Desk:
     from then on."""
 
     type = "claude"
-    patience_s = PATIENCE_S
 
     def __init__(self, folder: Path, model: Model) -> None:
         self.world, self.model = World(folder), model
@@ -105,13 +102,13 @@ class Desk:
             agent = self.agent(name)
             return agent if (agent.state, agent.waiting_reason) == (state, reason) else None
 
-        found = wait_until(there, self.patience_s)
+        found = wait_until(there, PATIENCE_S)
         assert found, f"{self.agent(name)}\n{self.screen(name)}\n{self.events(name)}"
         return found
 
     def wait_turn(self, name: str = "foo") -> Agent:
         """The agent when the turn after the last message is over."""
-        waited = list(mngr.wait(name, until="idle", timeout_s=self.patience_s, manager=self.manager))
+        waited = list(mngr.wait(name, until="idle", timeout_s=PATIENCE_S, manager=self.manager))
         return waited[0].agent
 
     def keys_typed(self, *keys: str, name: str = "foo") -> None:
@@ -130,7 +127,7 @@ class Desk:
 
     def shows(self, text: str, name: str = "foo") -> bool | None:
         """Whether a text is on its screen sooner or later."""
-        return wait_until(lambda: text in self.screen(name), self.patience_s)
+        return wait_until(lambda: text in self.screen(name), PATIENCE_S)
 
     def events(self, name: str = "foo") -> list[Event]:
         return list(mngr.events(name, manager=self.manager))[self._events if name == "foo" else 0 :]

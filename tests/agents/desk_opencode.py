@@ -5,15 +5,11 @@ import json
 from tests.agents.desk import Desk
 from tests.agents.offline import opencode_env, opencode_settings
 
-PATIENCE_S = 240.0
-
 
 class OpenCodeDesk(Desk):
     """A desk whose agents are OpenCodes."""
 
     type = "opencode"
-    # It takes seconds of both cores to come up, and again for its first turn.
-    patience_s = PATIENCE_S
 
     def offline_env(self) -> dict[str, str]:
         return opencode_env(self.model, self.world.home)

@@ -13,6 +13,7 @@ import mngr
 from mngr.model.agent import AgentState, WaitingReason
 from mngr.model.message import Delivery
 from mngr.process import wait_until
+from mngr.testing.waiting import PATIENCE_S
 
 _OURS = {"sh", "dash", "bash", "python", "python3", "sleep", "cat", "awk", "mawk"}
 
@@ -39,15 +40,15 @@ def idle_then_busy(desk: Desk, launcher: str = "") -> None:
     waiter = threading.Thread(target=wait)
     waiter.start()
     go.set()
-    waiter.join(desk.patience_s)
+    waiter.join(PATIENCE_S)
     both = ["take your time", "and one more\nthing"]
-    assert wait_until(lambda: desk.said("user") == both, desk.patience_s), desk.said("user")
+    assert wait_until(lambda: desk.said("user") == both, PATIENCE_S), desk.said("user")
     end = next(event.at for event in desk.events() if event.kind == "turn_ended")
     assert end <= seen[0]
     desk.wait_turn()
     assert desk.said("user") == both
     ours = _OURS - {launcher}
-    assert wait_until(lambda: not ours & _programs(desk), desk.patience_s), _programs(desk)
+    assert wait_until(lambda: not ours & _programs(desk), PATIENCE_S), _programs(desk)
 
 
 def _programs(desk: Desk) -> set[str]:
@@ -62,7 +63,7 @@ def twenty_messages(desk: Desk, *odd: str) -> None:
     for text in texts:
         receipt = desk.send(text)
         assert receipt.status in (Delivery.DELIVERED, Delivery.QUEUED), (receipt, desk.screen())
-    assert wait_until(lambda: len(desk.said("user")) == 20, desk.patience_s)
+    assert wait_until(lambda: len(desk.said("user")) == 20, PATIENCE_S)
     assert sorted(desk.said("user")) == sorted(texts)
     desk.wait_turn()
 

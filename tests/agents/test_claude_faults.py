@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import msgspec
 import pytest
-from tests.agents.desk import PATIENCE_S, Desk, opened
+from tests.agents.desk import Desk, opened
 from tests.agents.scenes import begins_anew, goes_on, killed_in_a_turn
 from tests.support.model import Fault, Reply
 
@@ -15,6 +15,7 @@ from mngr.actions.rows import key_of
 from mngr.model.agent import AgentState, WaitingReason
 from mngr.model.message import Delivery
 from mngr.process import wait_until
+from mngr.testing.waiting import PATIENCE_S
 
 pytestmark = [pytest.mark.slow, pytest.mark.accept("K14", "K7")]
 

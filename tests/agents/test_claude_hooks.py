@@ -11,6 +11,7 @@ from mngr.agents.claude.hooks import HOOK, settings
 from mngr.agents.claude.text import sum_of
 from mngr.model.event import Event
 from mngr.store.untrusted import read_event
+from mngr.testing.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.accept("K14", "K7")
 
@@ -36,7 +37,7 @@ class Agent:
             },
             capture_output=True,
             check=True,
-            timeout=90,
+            timeout=PATIENCE_S,
         )
         assert (done.stdout, done.stderr) == (b"", b"")
 

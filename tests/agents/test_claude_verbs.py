@@ -5,7 +5,7 @@ import threading
 from collections.abc import Iterator
 
 import pytest
-from tests.agents.desk import PATIENCE_S, Desk, opened
+from tests.agents.desk import Desk, opened
 from tests.agents.offline import KEY
 from tests.agents.scenes import asked_twice, idle_then_busy, twenty_messages
 from tests.support.model import Reply, Tokens, ToolCall
@@ -14,6 +14,7 @@ import mngr
 from mngr.model.agent import AgentState, WaitingReason
 from mngr.model.message import Delivery
 from mngr.process import wait_until
+from mngr.testing.waiting import PATIENCE_S
 
 pytestmark = [pytest.mark.slow, pytest.mark.accept("K14")]
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.agents.desk import PATIENCE_S
 from tests.agents.desk_codex import CodexDesk
 from tests.support.model import Model
 
@@ -18,6 +17,7 @@ from mngr.hosts.local import LocalHost
 from mngr.model.agent import AgentState, WaitingReason
 from mngr.process import wait_until
 from mngr.testing.agents import new_spec
+from mngr.testing.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.accept("K14", "Q9")
 TYPE = CodexType()

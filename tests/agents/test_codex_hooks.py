@@ -11,6 +11,7 @@ from mngr.agents.codex.hooks import HOOK, hooks
 from mngr.model.event import Event
 from mngr.process import wait_until
 from mngr.store.untrusted import read_event
+from mngr.testing.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.accept("K14", "K7")
 
@@ -36,7 +37,7 @@ class Agent:
             },
             capture_output=True,
             check=True,
-            timeout=90,
+            timeout=PATIENCE_S,
         )
         assert (done.stdout, done.stderr) == (b"", b"")
 
@@ -81,7 +82,7 @@ def test_an_error_of_the_model_is_an_event_and_ends_the_turn_when_the_session_fi
     agent.tell("model", status="failed", error='429 {"error":{"message":"slow\ndown"}}')
     with agent.session.open("a") as file:
         file.write('{"payload":{"type":"task_complete","root_turn_id":"t1","turn_id":"t1"}}\n')
-    assert wait_until(lambda: len(agent.events()) == 3, 90)
+    assert wait_until(lambda: len(agent.events()) == 3, PATIENCE_S)
     assert [(event.kind, event.data) for event in agent.events()[1:]] == [
         ("api_error", {"error": "429 error:message:slowndown"}),
         ("turn_ended", {"reason": "api_error"}),

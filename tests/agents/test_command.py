@@ -13,7 +13,8 @@ from mngr.model.agent import AgentState
 from mngr.model.message import Delivery, Usage
 from mngr.process import Completed, wait_until
 from mngr.store.fold import Folded
-from mngr.testing.agents import PATIENCE_S, AgentTypeConformance, Outcome, Running, new_spec, running
+from mngr.testing.agents import AgentTypeConformance, Outcome, Running, new_spec, running
+from mngr.testing.waiting import PATIENCE_S
 from mngr.tmux.pane import AgentPane, look
 
 

@@ -17,7 +17,8 @@ from mngr.errors import UsageError
 from mngr.hosts.local import LocalHost
 from mngr.model.message import Delivery
 from mngr.process import wait_until
-from mngr.testing.agents import PATIENCE_S, new_spec, running
+from mngr.testing.agents import new_spec, running
+from mngr.testing.waiting import PATIENCE_S
 
 DOCUMENT = Path(__file__).parents[2] / "docs/agents.md"
 PARENTS: dict[str, Callable[[], AgentType]] = {"command": CommandType, "scripted": ScriptedType}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.agents.desk import opened
-from tests.agents.desk_opencode import PATIENCE_S, OpenCodeDesk
+from tests.agents.desk_opencode import OpenCodeDesk
 from tests.agents.scenes import begins_anew, goes_on, killed_in_a_turn
 from tests.support.model import Fault, Reply
 
@@ -17,6 +17,7 @@ from mngr.actions.rows import key_of
 from mngr.model.agent import AgentState, WaitingReason
 from mngr.model.message import Delivery
 from mngr.process import wait_until
+from mngr.testing.waiting import PATIENCE_S
 
 pytestmark = [pytest.mark.slow, pytest.mark.accept("K14", "K7")]
 

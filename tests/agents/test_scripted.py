@@ -22,7 +22,6 @@ from mngr.store.paths import HostPaths
 from mngr.store.probe import Evidence, probe_argv, read_probe
 from mngr.store.untrusted import read_event
 from mngr.testing.agents import (
-    PATIENCE_S,
     AgentTypeConformance,
     Outcome,
     Running,
@@ -32,6 +31,7 @@ from mngr.testing.agents import (
     running,
     start,
 )
+from mngr.testing.waiting import PATIENCE_S
 from mngr.tmux.pane import AgentPane, capture, look
 from mngr.tmux.server import tmux
 

@@ -22,7 +22,8 @@ from mngr.agents.scripted.program import PASTE_END, PASTE_START, BadPlaybookErro
 from mngr.hosts.local import LocalHost
 from mngr.process import wait_until
 from mngr.store.untrusted import ExitRecord
-from mngr.testing.agents import PATIENCE_S, Running
+from mngr.testing.agents import Running
+from mngr.testing.waiting import PATIENCE_S
 from mngr.tmux.pane import capture, look
 
 

@@ -42,6 +42,7 @@ from bench.timing import Samples, Turn, take_turns
 from bench.verdict import verdicts
 
 from mngr.process import wait_until
+from mngr.testing.waiting import PATIENCE_S
 
 ROOT = Path(__file__).parents[2]
 MACHINE = Machine("2026-01-31", 2, 8, ("Linux 6.1", "tmux 3.3a"))
@@ -300,16 +301,16 @@ def test_a_quick_run_measures_writes_and_leaves_nothing(folder: Path) -> None:
     assert "| S5 | no process of ours per idle agent | 0 | met |" in text
     assert str(folder) not in text
     assert str(ROOT) not in text
-    assert wait_until(lambda: not processes_under(str(folder)), 60)
+    assert wait_until(lambda: not processes_under(str(folder)), PATIENCE_S)
     assert os.listdir(folder) == ["RESULTS.md"]
 
 
 @pytest.mark.slow
 def test_an_interrupted_run_leaves_nothing(folder: Path) -> None:
     child = start(folder)
-    assert wait_until(lambda: len(processes_under(str(folder))) > 5, 120)
+    assert wait_until(lambda: len(processes_under(str(folder))) > 5, PATIENCE_S)
     child.send_signal(signal.SIGINT)
     _, complaints = child.communicate(timeout=600)
     assert child.returncode == 130, complaints
-    assert wait_until(lambda: not processes_under(str(folder)), 60)
+    assert wait_until(lambda: not processes_under(str(folder)), PATIENCE_S)
     assert not os.listdir(folder)

@@ -16,8 +16,8 @@ from tests.support.world import World
 
 from mngr import process
 from mngr.process import OnlyEnv
+from mngr.testing.waiting import PATIENCE_S
 
-PATIENCE_S = 120.0
 ARGV = (sys.executable, "-m", "mngr")
 
 

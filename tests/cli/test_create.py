@@ -4,9 +4,10 @@ import signal
 from pathlib import Path
 
 import pytest
-from tests.cli.command import PATIENCE_S, Mngr
+from tests.cli.command import Mngr
 
 from mngr.process import wait_until
+from mngr.testing.waiting import PATIENCE_S
 
 SLEEP = ("--", "sleep", "1000")
 

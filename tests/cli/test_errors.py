@@ -4,11 +4,12 @@ import signal
 from pathlib import Path
 
 import pytest
-from tests.cli.command import ARGV, PATIENCE_S, Mngr
+from tests.cli.command import ARGV, Mngr
 from tests.cli.test_main import Plugin
 
 from mngr import process
 from mngr.process import OnlyEnv
+from mngr.testing.waiting import PATIENCE_S
 
 BUGGY = "import click\n@click.command()\n@click.option('-v', is_flag=True)\ndef command(v):\n    1 / 0\n"
 

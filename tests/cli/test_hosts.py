@@ -4,10 +4,11 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.cli.command import PATIENCE_S, Mngr
+from tests.cli.command import Mngr
 from tests.support.sshd import Machines, machines
 
 from mngr.process import wait_until
+from mngr.testing.waiting import PATIENCE_S
 
 __all__ = ["machines"]
 

@@ -5,12 +5,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.cli.command import ARGV, PATIENCE_S, Mngr
+from tests.cli.command import ARGV, Mngr
 from tests.support.world import World
 
 from mngr import process
 from mngr.actions.filter import FIELDS
 from mngr.cli import schema
+from mngr.testing.waiting import PATIENCE_S
 from mngr_lib.safe_text import one_line
 
 

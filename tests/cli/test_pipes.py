@@ -8,11 +8,12 @@ import tracemalloc
 
 import msgspec
 import pytest
-from tests.cli.command import PATIENCE_S, Mngr
+from tests.cli.command import Mngr
 
 from mngr import process
 from mngr.cli.stdin import read_items
 from mngr.process import OnlyEnv
+from mngr.testing.waiting import PATIENCE_S
 
 
 def shell(mngr: Mngr, command: str, stdin: str = "") -> process.Completed:

@@ -7,10 +7,11 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from tests.cli.command import ARGV, PATIENCE_S, Mngr
+from tests.cli.command import ARGV, Mngr
 
 from mngr import process
 from mngr.process import Completed, OnlyEnv, wait_until
+from mngr.testing.waiting import PATIENCE_S
 
 SIGPIPE_CODE = 128 + signal.SIGPIPE
 

@@ -3,9 +3,10 @@
 from pathlib import Path
 
 import pytest
-from tests.cli.command import PATIENCE_S, Mngr
+from tests.cli.command import Mngr
 
 from mngr.process import wait_until
+from mngr.testing.waiting import PATIENCE_S
 
 COMMIT = "echo x >new; git add new; git -c user.name=a -c user.email=a@b commit -qm new"
 

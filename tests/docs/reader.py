@@ -12,8 +12,7 @@ from tests.tmr.run.pipeline import UNCHANGED
 
 from mngr import process
 from mngr.process import OnlyEnv
-
-_PATIENCE_S = 300.0
+from mngr.testing.waiting import PATIENCE_S
 
 
 class Reader:
@@ -28,7 +27,7 @@ class Reader:
     def sh(self, line: str) -> Done:
         ran = process.run(
             ["bash", "-c", f"set -o pipefail; {line}"],
-            timeout_s=_PATIENCE_S,
+            timeout_s=PATIENCE_S,
             env=OnlyEnv(self.env),
             cwd=str(self.world.repo),
         )

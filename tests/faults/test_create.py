@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 from tests.support.needs import needs
-from tests.support.world import PATIENCE_S, World
+from tests.support.world import World
 
 import mngr
 from mngr.errors import MngrError, UnreachableError
 from mngr.hosts.local import LocalHost, LocalProvider
 from mngr.process import Completed, wait_until
+from mngr.testing.waiting import PATIENCE_S
 
 SLEEP = ("sleep", "1000")
 CREATE = "import mngr, sys; mngr.create(sys.argv[1], args=('sleep', '1000'), transfer=sys.argv[2])"

@@ -6,9 +6,10 @@ import subprocess
 import sys
 
 import pytest
-from tests.support.world import PATIENCE_S, World
+from tests.support.world import World
 
 import mngr
+from mngr.testing.waiting import PATIENCE_S
 
 LINES = 12
 CREATE = ("create", "-", "-j", "30", "--transfer", "none", "--json", "--", "sleep", "1000")

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from tests.support.world import PATIENCE_S, World
+from tests.support.world import World
 
 import mngr
 from mngr.actions.list import look_and_list
 from mngr.model.agent import Agent
 from mngr.process import wait_until
+from mngr.testing.waiting import PATIENCE_S
 
 SLEEP = ("sleep", "1000")
 

@@ -22,11 +22,11 @@ from mngr.hosts.ssh.provider import SshProvider, socket_folder
 from mngr.model.agent import Agent
 from mngr.process import Completed, wait_until
 from mngr.store.paths import AgentPaths, HostPaths
+from mngr.testing.waiting import PATIENCE_S
 from mngr.tmux.server import tmux
 
 NAME = "evil"
 _COMMENT = "mngr-tests"
-_PATIENCE_S = 90.0
 _SSHD = """
 ListenAddress 127.0.0.1
 Port {port}
@@ -90,7 +90,7 @@ class OtherUser:
                 _kill(pid)
             return not self.processes()
 
-        assert wait_until(is_quiet, _PATIENCE_S), self.processes()
+        assert wait_until(is_quiet, PATIENCE_S), self.processes()
 
 
 @contextmanager
@@ -118,7 +118,7 @@ def other_user(folder: Path) -> Iterator[OtherUser]:
     make = ("useradd", *words, name)
     try:
         # Workers of one run share /etc/passwd, whose lock useradd does not wait for.
-        assert wait_until(lambda: process.run(make).code == 0, _PATIENCE_S)
+        assert wait_until(lambda: process.run(make).code == 0, PATIENCE_S)
         user = OtherUser(name, folder, _free_port())
         try:
             _start_sshd(user)
@@ -157,7 +157,7 @@ def _remove_left_over(entry: pwd.struct_passwd) -> None:
 
 def _remove_user(name: str) -> None:
     # 6: there is no such user any more; 12: its home cannot be removed by userdel.
-    assert wait_until(lambda: process.run(("userdel", "-r", "-f", name)).code in (0, 6, 12), _PATIENCE_S)
+    assert wait_until(lambda: process.run(("userdel", "-r", "-f", name)).code in (0, 6, 12), PATIENCE_S)
     shutil.rmtree(f"/home/{name}", ignore_errors=True)
 
 
@@ -227,7 +227,7 @@ class Remote:
         self.user.end_processes()
         for host_dir in self._host_dirs:
             process.run(tmux(HostPaths(host_dir), "kill-server"))
-        assert wait_until(lambda: not self._clients(), _PATIENCE_S)
+        assert wait_until(lambda: not self._clients(), PATIENCE_S)
         shutil.rmtree(self.dir, ignore_errors=True)
         for folder in self._folders:
             shutil.rmtree(folder, ignore_errors=True)
@@ -266,7 +266,7 @@ def _start_sshd(user: OtherUser) -> None:
     # sshd wants /run/sshd: it gets a /run of its own, and this machine's stays as it is.
     start = f"mount -t tmpfs tmpfs /run && mkdir -m 755 /run/sshd && exec /usr/sbin/sshd -f '{folder}/sshd_config'"
     process.run(("unshare", "-m", "sh", "-c", start), env={"PATH": path}).check("sshd")
-    assert wait_until(lambda: (folder / "pid").exists() and _listens(user.port), _PATIENCE_S)
+    assert wait_until(lambda: (folder / "pid").exists() and _listens(user.port), PATIENCE_S)
 
 
 def _stop_sshd(folder: Path) -> None:
@@ -275,7 +275,7 @@ def _stop_sshd(folder: Path) -> None:
             _kill(pid)
         return not _with_words(os.fsencode(folder / "sshd_config"), b"sshd")
 
-    assert wait_until(is_gone, _PATIENCE_S)
+    assert wait_until(is_gone, PATIENCE_S)
 
 
 def _share(folder: Path) -> None:

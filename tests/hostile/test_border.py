@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from tests.hostile.test_forged_records import bystander
-from tests.support.world import PATIENCE_S, World, look
+from tests.support.world import World, look
 
 import mngr
 from mngr.actions.manager import Manager
@@ -27,6 +27,7 @@ from mngr.store.probe import TAIL_LIMIT, Evidence, HostEvidence, long_probe_argv
 from mngr.store.state import life
 from mngr.store.untrusted import ProcessMark
 from mngr.testing.faulty.provider import FaultyProvider
+from mngr.testing.waiting import PATIENCE_S
 
 SLEEP = ("sleep", "1000")
 NOW = 1_700_000_000.0

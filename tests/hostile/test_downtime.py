@@ -15,6 +15,7 @@ from mngr.model.host import HostState
 from mngr.process import wait_until
 from mngr.store.paths import HostPaths
 from mngr.testing.faulty.host import put_state
+from mngr.testing.waiting import PATIENCE_S
 from mngr_tmr.engine.journal import read_journal
 from mngr_tmr.run.folder import RunFolder
 from mngr_tmr.run.polling import agents_of
@@ -23,7 +24,6 @@ __all__ = ["pipeline"]
 
 pytestmark = pytest.mark.slow
 
-_PATIENCE_S = 90.0
 _TIMEOUT_S = 300.0
 
 
@@ -50,13 +50,13 @@ def test_an_agent_that_finished_while_the_orchestrator_was_frozen_is_not_timed_o
     plays = {"test_one": [_wait_for_go(pipeline), UNCHANGED]}
     folder = pipeline.folder(pipeline.spec(plays, replace(KNOBS, timeout_s=timeout_s)))
     with orchestrator(pipeline) as child:
-        assert wait_until(lambda: launched(folder) == 1, _PATIENCE_S)
+        assert wait_until(lambda: launched(folder) == 1, PATIENCE_S)
         os.kill(child.pid, signal.SIGSTOP)
         frozen_at = time.monotonic()
         _go(pipeline, agents=1)
-        assert wait_until(lambda: time.monotonic() - frozen_at > timeout_s, _PATIENCE_S)
+        assert wait_until(lambda: time.monotonic() - frozen_at > timeout_s, PATIENCE_S)
         os.kill(child.pid, signal.SIGCONT)
-        assert wait_until(lambda: child.poll() is not None, _PATIENCE_S)
+        assert wait_until(lambda: child.poll() is not None, PATIENCE_S)
     record = pipeline.records(folder)["test_one"]
     assert record.end == "result", record
 
@@ -91,11 +91,11 @@ def test_an_agent_on_a_host_that_is_silent_at_first_is_neither_launched_nor_prom
     put_state(host, HostState.UNREACHABLE)
     run = threading.Thread(target=pipeline.go, args=(folder,))
     run.start()
-    assert wait_until(lambda: _has(pipeline, "resumed"), _PATIENCE_S)
+    assert wait_until(lambda: _has(pipeline, "resumed"), PATIENCE_S)
     assert not wait_until(lambda: launched(folder) == 1, 2.0)
     put_state(host, HostState.RUNNING)
     _go(pipeline, agents=1)
-    run.join(_PATIENCE_S)
+    run.join(PATIENCE_S)
     record = pipeline.records(folder)["test_one"]
     assert record.end == "result", record
     assert [each.id for each in agents_of("r1", pipeline.manager)] == [agent.id]
@@ -127,5 +127,5 @@ def _go(pipeline: Pipeline, agents: int) -> None:
     """Lets the agents finish, with nobody watching."""
     (pipeline.plays / "go").touch()
     assert wait_until(
-        lambda: sum(agent.result for agent in agents_of("r1", pipeline.manager)) == agents, _PATIENCE_S
+        lambda: sum(agent.result for agent in agents_of("r1", pipeline.manager)) == agents, PATIENCE_S
     )

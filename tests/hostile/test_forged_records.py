@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from tests.hostile.forge import TARGET, Forge, Forged
-from tests.support.world import PATIENCE_S, World
+from tests.support.world import World
 
 import mngr
 from mngr.actions.capture import cast
@@ -29,6 +29,7 @@ from mngr.errors import MngrError
 from mngr.model.agent import Agent, Change
 from mngr.model.ids import is_valid_name
 from mngr.process import wait_until
+from mngr.testing.waiting import PATIENCE_S
 
 FORGED = int(os.environ.get("MNGR_TEST_FORGED", "300"))
 SEED = int(os.environ.get("MNGR_TEST_SEED", "12"))

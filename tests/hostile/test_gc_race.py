@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.support.world import PATIENCE_S, World
+from tests.support.world import World
 
 import mngr
+from mngr.testing.waiting import PATIENCE_S
 
 RUNS = int(os.environ.get("MNGR_TEST_GC", "8"))
 CREATORS = 3

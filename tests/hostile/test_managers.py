@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.support.world import PATIENCE_S, World
+from tests.support.world import World
 
 from mngr.process import wait_until
+from mngr.testing.waiting import PATIENCE_S
 
 SECONDS = float(os.environ.get("MNGR_TEST_MANAGERS_S", "8"))
 IS_LONG = SECONDS > 60

@@ -11,10 +11,11 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
-from tests.support.world import PATIENCE_S, World
+from tests.support.world import World
 
 import mngr
 from mngr.process import wait_until
+from mngr.testing.waiting import PATIENCE_S
 from mngr.transfer.refs import CLONE, DIRTY, INCOMING
 
 KILLS = int(os.environ.get("MNGR_TEST_SIGKILLS", "15"))

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.support.needs import needs
 from tests.support.stranger import Stranger
-from tests.support.world import PATIENCE_S, World
+from tests.support.world import World
 
 import mngr
 from mngr import process
@@ -20,6 +20,7 @@ from mngr.actions.doctor import examine
 from mngr.errors import MngrError, RefusedError
 from mngr.process import wait_until
 from mngr.store.paths import HostPaths
+from mngr.testing.waiting import PATIENCE_S
 
 CANARY = "canary-in-our-environment"
 SLEEP = ("sleep", "1000")

@@ -17,6 +17,7 @@ from mngr.hosts.protocol import Startable, shares_files
 from mngr.model.host import HostRef, HostSpec, HostState
 from mngr.process import CommandFailedError
 from mngr.testing.hosts import HostConformance, LifecycleConformance
+from mngr.testing.waiting import PATIENCE_S
 
 _CREATE_AND_DIE = """
 import os, signal, sys
@@ -132,7 +133,7 @@ def test_orphans_in_a_box_are_reaped(box: BoxHost) -> None:
     assert process.wait_until(
         lambda: b"sleep" not in box.run(["ps", "ax"]).stdout.replace(b"sleep 86400", b""), 60
     )
-    assert process.wait_until(lambda: box.run(zombies).stdout == b"", 60)
+    assert process.wait_until(lambda: box.run(zombies).stdout == b"", PATIENCE_S)
 
 
 def test_stop_also_ends_what_left_its_session(provider: BoxProvider, box: BoxHost) -> None:
@@ -208,7 +209,7 @@ def test_an_agents_tools_work_in_a_box(box: BoxHost) -> None:
     assert "rows 30; columns 90" in box.run(["sh", "-c", f"stty -a <{tty}"]).check("stty").text
     box.run([*tmux, "send-keys", "-t", "=a:", "hello", "Enter"]).check("send-keys")
     capture = [*tmux, "capture-pane", "-p", "-t", "=a:"]
-    assert process.wait_until(lambda: "got:hello" in box.run(capture).text, 60)
+    assert process.wait_until(lambda: "got:hello" in box.run(capture).text, PATIENCE_S)
 
 
 def _mounts_of(folder: Path) -> list[str]:

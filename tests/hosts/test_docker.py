@@ -16,6 +16,7 @@ from mngr.hosts.docker.settings import read_settings
 from mngr.hosts.protocol import Snapshots, Startable
 from mngr.model.host import HostSpec, HostState
 from mngr.testing.hosts import HostConformance, LifecycleConformance
+from mngr.testing.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.slow
 
@@ -64,7 +65,7 @@ def test_a_container_with_nothing_but_busybox_is_a_host(engine: Engine, namespac
     with pytest.raises(TimedOutError):
         host.run(["sh", "-c", f"echo $$ >{host.dir}/pid; sleep 300"], timeout_s=8)
     pid = host.read(f"{host.dir}/pid").decode().strip()
-    assert process.wait_until(lambda: host.run(["kill", "-0", pid]).code != 0, 60)
+    assert process.wait_until(lambda: host.run(["kill", "-0", pid]).code != 0, PATIENCE_S)
 
 
 def test_environment_values_show_in_no_command_line(container: DockerHost) -> None:
@@ -123,7 +124,7 @@ def test_options_are_honoured(engine: Engine, namespace: str, provider: DockerPr
 @pytest.mark.accept("K17")
 def test_a_container_ends_after_its_time(provider: DockerProvider) -> None:
     host = provider.create(HostSpec(name="brief", timeout="10s"))
-    assert process.wait_until(lambda: _states(provider) == {"brief": HostState.STOPPED}, 90)
+    assert process.wait_until(lambda: _states(provider) == {"brief": HostState.STOPPED}, PATIENCE_S)
     with pytest.raises(UnreachableError):
         host.run(["true"])
 

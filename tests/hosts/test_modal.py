@@ -28,6 +28,7 @@ from mngr.hosts.protocol import Snapshots, Startable
 from mngr.model.host import HostSpec, HostState
 from mngr.testing.hosts import HostConformance, LifecycleConformance
 from mngr.testing.hosts.witness import streaming
+from mngr.testing.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.slow
 
@@ -86,7 +87,7 @@ def test_a_command_of_many_long_words_arrives(host: ModalHost) -> None:
 
 def test_an_upload_is_made_of_large_writes(modal: Service, host: ModalHost) -> None:
     before = modal.faults.asked["TaskExecStdinWrite"]
-    assert host.run(["wc", "-c"], stdin=bytes(8 << 20), timeout_s=90).text.strip() == str(8 << 20)
+    assert host.run(["wc", "-c"], stdin=bytes(8 << 20), timeout_s=PATIENCE_S).text.strip() == str(8 << 20)
     assert modal.faults.asked["TaskExecStdinWrite"] - before <= 8  # its end is one of them
 
 
@@ -188,7 +189,7 @@ def test_a_sandbox_that_ends_by_itself_is_stopped_and_says_why_it_cannot_start(
     modal: Service, provider: ModalProvider, app: str
 ) -> None:
     host = provider.create(HostSpec(name="brief", timeout="10s", tags={"who": "me"}))
-    assert process.wait_until(lambda: _states(provider) == {"brief": HostState.STOPPED}, 90)
+    assert process.wait_until(lambda: _states(provider) == {"brief": HostState.STOPPED}, PATIENCE_S)
     assert [ref.why for ref in provider.hosts()] == ["its time was over"]
     with pytest.raises(UnreachableError):
         host.run(["true"])
@@ -211,7 +212,7 @@ def test_files_of_a_sandbox_that_ended_by_itself_are_there_where_modal_keeps_the
     assert "idle_timeout" in provider.options - modal.provider(app).options
     host = provider.create(HostSpec(name="brief", lease="10s"))
     host.write(f"{host.dir}/note", b"kept")
-    assert process.wait_until(lambda: _states(provider) == {"brief": HostState.STOPPED}, 90)
+    assert process.wait_until(lambda: _states(provider) == {"brief": HostState.STOPPED}, PATIENCE_S)
     assert [ref.why for ref in provider.hosts()] == ["no manager looked at it for its lease"]
     assert provider.start("brief").read(f"{host.dir}/note") == b"kept"
     provider.destroy("brief")
@@ -359,7 +360,7 @@ def test_an_attached_terminal_follows_ours_in_size_and_a_hang_up_ends_its_progra
         assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 129
         os.close(fd)
     inside = host.read("/tmp/pid").decode().strip()
-    assert process.wait_until(lambda: host.run(["kill", "-0", inside]).code != 0, 60)
+    assert process.wait_until(lambda: host.run(["kill", "-0", inside]).code != 0, PATIENCE_S)
 
 
 def _shows(fd: int, wanted: bytes) -> bool:

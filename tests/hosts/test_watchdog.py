@@ -15,8 +15,8 @@ from mngr.model.host import HostSpec
 from mngr.process import run, wait_until
 from mngr.store.paths import HostPaths
 from mngr.store.probe import probe_argv
+from mngr.testing.waiting import PATIENCE_S
 
-_PATIENCE_S = 90.0
 StartWatchdog = Callable[..., "subprocess.Popen[bytes]"]
 
 
@@ -72,7 +72,7 @@ def agent(tmp_path: Path) -> Iterator[Agent]:
 
 
 def ended(child: "subprocess.Popen[bytes]") -> str:
-    assert wait_until(lambda: child.poll() is not None, _PATIENCE_S)
+    assert wait_until(lambda: child.poll() is not None, PATIENCE_S)
     return why_ended(child.returncode)
 
 

@@ -16,6 +16,7 @@ from mngr.store.fold import Folded, encode_fold
 from mngr.store.paths import HostPaths
 from mngr.store.probe import HostEvidence, probe_argv, read_probe
 from mngr.store.untrusted import fold_bytes
+from mngr.testing.waiting import PATIENCE_S
 
 SHELLS = [("dash",), ("busybox", "sh"), ("bash",)]
 
@@ -38,7 +39,7 @@ class Files:
 
     def look(self, shell: tuple[str, ...] = ("sh",)) -> HostEvidence:
         argv = probe_argv(self.paths)
-        return read_probe(run([*shell, *argv[1:]], timeout_s=90).stdout)
+        return read_probe(run([*shell, *argv[1:]], timeout_s=PATIENCE_S).stdout)
 
 
 @pytest.fixture

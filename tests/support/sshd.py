@@ -19,8 +19,8 @@ from mngr import process
 from mngr.hosts.ssh.provider import SshProvider, socket_folder
 from mngr.model.host import HostSpec
 from mngr.process import Completed, wait_until
+from mngr.testing.waiting import PATIENCE_S
 
-_PATIENCE_S = 90.0
 _SSHD = """
 Port 22
 HostKey /root/sshd/host_key
@@ -88,7 +88,7 @@ class Machine:
 
     def start_sshd(self) -> None:
         self.run("mkdir -p /run/sshd; chmod 755 /run/sshd; exec /usr/sbin/sshd -f /root/sshd/config")
-        assert wait_until(lambda: "LISTEN" in self.net("ss", "-ltn").text, _PATIENCE_S)
+        assert wait_until(lambda: "LISTEN" in self.net("ss", "-ltn").text, PATIENCE_S)
 
     def stop_sshd(self) -> None:
         """No sshd and no connection any more; what runs on the machine goes on."""
@@ -170,7 +170,7 @@ class Machines:
             process.run(
                 ["ip", "link", "delete", machine.link]
             )  # or its network went first, and took it along
-        assert wait_until(lambda: not self.clients(), _PATIENCE_S), self.clients()
+        assert wait_until(lambda: not self.clients(), PATIENCE_S), self.clients()
         for folder in self._folders:
             shutil.rmtree(folder, ignore_errors=True)
         links = ["ip", "-o", "link", "show", "type", "veth"]

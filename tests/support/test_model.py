@@ -11,6 +11,8 @@ import pytest
 from tests.support.model import Fault, Model, Reply, Tokens, ToolCall
 from tests.support.model.fixture import model as model
 
+from mngr.testing.waiting import PATIENCE_S
+
 PATHS = {
     "anthropic": "/v1/messages",
     "responses": "/v1/responses",
@@ -19,7 +21,7 @@ PATHS = {
 
 
 def post(model: Model, path: str, body: dict[str, Any]) -> tuple[int, dict[str, str], bytes]:
-    connection = http.client.HTTPConnection(model.url.removeprefix("http://"), timeout=90)
+    connection = http.client.HTTPConnection(model.url.removeprefix("http://"), timeout=PATIENCE_S)
     try:
         connection.request("POST", path, msgspec.json.encode(body))
         answer = connection.getresponse()
@@ -130,7 +132,7 @@ def test_it_counts_tokens_and_can_be_gone_and_back(model: Model) -> None:
 
 
 def test_one_that_is_gone_hangs_up_and_answers_again_on_the_same_port(model: Model) -> None:
-    connection = http.client.HTTPConnection(model.url.removeprefix("http://"), timeout=90)
+    connection = http.client.HTTPConnection(model.url.removeprefix("http://"), timeout=PATIENCE_S)
 
     def ask() -> bytes:
         connection.request("POST", PATHS["chat"], msgspec.json.encode(asked("chat", "hello", stream=False)))

@@ -12,9 +12,9 @@ from mngr.actions.manager import Manager
 from mngr.hosts.protocol import Provider
 from mngr.process import Completed, wait_until
 from mngr.store.paths import HostPaths
+from mngr.testing.waiting import PATIENCE_S
 from mngr.tmux.server import tmux
 
-PATIENCE_S = 90.0
 LEAN_FLAGS = ("-p", "no:hypothesispytest", "-p", "no:anyio")
 """pytest without what our own tests have installed beside it, which is half of its start."""
 LEAN = {

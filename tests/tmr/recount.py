@@ -11,8 +11,8 @@ import msgspec
 
 from mngr import process
 from mngr.process import OnlyEnv
+from mngr.testing.waiting import PATIENCE_S
 
-_PATIENCE_S = 600.0
 _TAGS = {"failure": "failed", "error": "error", "skipped": "skipped"}
 
 
@@ -71,7 +71,7 @@ class Recount:
             *(tests or ("tests",)),
         )
         done = process.run(
-            [sys.executable, *words], timeout_s=_PATIENCE_S, env=OnlyEnv(self._env), cwd=str(place)
+            [sys.executable, *words], timeout_s=2 * PATIENCE_S, env=OnlyEnv(self._env), cwd=str(place)
         )
         assert done.code in (0, 1), done
         return {

@@ -19,6 +19,7 @@ from tests.view.desk import chunks_of
 
 from mngr import process
 from mngr.process import OnlyEnv
+from mngr.testing.waiting import PATIENCE_S
 from mngr_tmr.example.make import Example, commit_all, make_example
 from mngr_view.template import TEMPLATE
 
@@ -27,7 +28,6 @@ __all__ = ["model"]
 pytestmark = [pytest.mark.slow, pytest.mark.accept("K14", "Z4")]
 
 _DOCUMENT = Path(__file__).parents[2] / "docs/pipeline.md"
-_PATIENCE_S = 900.0
 _UNATTENDED = ("--arg", "--dangerously-skip-permissions")
 _MODEL = ("--arg", "--model", "--arg", "claude-opus-4-8")
 _TOKENS = Tokens(input=1000, output=200, cache_read=10_000, cache_write=400)
@@ -78,7 +78,7 @@ class Loop:
     def mngr(self, *words: str) -> Done:
         ran = process.run(
             [sys.executable, "-m", "mngr", *words],
-            timeout_s=_PATIENCE_S,
+            timeout_s=3 * PATIENCE_S,
             env=OnlyEnv(self.env),
             cwd=self.example.repo,
         )

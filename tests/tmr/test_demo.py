@@ -14,9 +14,9 @@ from tests.tmr.test_example import EXPECTED
 
 from mngr import process
 from mngr.process import OnlyEnv, wait_until
+from mngr.testing.waiting import PATIENCE_S
 
 ROOT = Path(__file__).parents[2]
-_PATIENCE_S = 600.0
 
 
 class Newcomer:
@@ -34,7 +34,7 @@ class Newcomer:
         }
 
     def __call__(self, *argv: str, cwd: Path | None = None) -> Done:
-        ran = process.run(argv, timeout_s=_PATIENCE_S, env=OnlyEnv(self.env), cwd=str(cwd or self.cwd))
+        ran = process.run(argv, timeout_s=2 * PATIENCE_S, env=OnlyEnv(self.env), cwd=str(cwd or self.cwd))
         return Done(ran.code, ran.stdout.decode(), ran.stderr.decode())
 
     def start(self, *words: str) -> "subprocess.Popen[str]":
@@ -108,7 +108,7 @@ def test_an_interrupted_demo_leaves_nothing_running_and_the_next_one_starts_anew
         seen = _read_until(demo, until)
         for _ in range(times):
             os.kill(demo.pid, signal.SIGINT)
-        _, rest = demo.communicate(timeout=_PATIENCE_S)
+        _, rest = demo.communicate(timeout=2 * PATIENCE_S)
         assert demo.returncode == 130, seen + rest
         assert newcomer.left() == []
     assert (newcomer.cwd / "mngr-demo/pantry/tutorial.sh").exists()
@@ -138,8 +138,8 @@ def test_what_a_killed_demo_left_goes_with_the_next_and_two_at_once_are_refused(
     third = newcomer.start("demo")
     _read_until(third, "an agent for each test")
     third.send_signal(signal.SIGINT)
-    third.communicate(timeout=_PATIENCE_S)
-    assert wait_until(lambda: not newcomer.left(), 90)
+    third.communicate(timeout=2 * PATIENCE_S)
+    assert wait_until(lambda: not newcomer.left(), PATIENCE_S)
 
 
 @pytest.mark.accept("U1", "K18")

@@ -14,13 +14,13 @@ from tests.tmr.recount import Recount, check_counts, check_fixes, check_page, ch
 
 from mngr import process
 from mngr.process import OnlyEnv
+from mngr.testing.waiting import PATIENCE_S
 from mngr_tmr.example.make import Example, make_example
 from mngr_tmr.report.out.page.source import TmrSource
 from mngr_tmr.run.folder import RunFolder
 
 pytestmark = pytest.mark.slow
 
-_PATIENCE_S = 900.0
 # One agent hangs; the others print nothing while their pytest runs, which takes long on a busy machine.
 _SETTINGS = ("-S", "tmr.silence=60s", "-S", "tmr.grace=2s", "-S", "tmr.verify_runs=1")
 
@@ -46,7 +46,7 @@ class Loop:
     def mngr(self, *words: str) -> Done:
         ran = process.run(
             [sys.executable, "-m", "mngr", *words],
-            timeout_s=_PATIENCE_S,
+            timeout_s=3 * PATIENCE_S,
             env=OnlyEnv(self.env),
             cwd=self.example.repo,
         )

@@ -15,6 +15,7 @@ from tests.tmr.test_elsewhere import Yard, yard
 from mngr.hosts.labels import AGENT
 from mngr.model.agent import AgentSpec
 from mngr.process import wait_until
+from mngr.testing.waiting import PATIENCE_S
 from mngr_tmr.engine.journal import read_journal
 from mngr_tmr.model.entry import Entry
 from mngr_tmr.model.facts import AgentLaunched
@@ -25,7 +26,6 @@ __all__ = ["engine", "yard"]
 
 pytestmark = pytest.mark.slow
 
-_PATIENCE_S = 300.0
 _TASKS = {"test_add_keeps_the_amount": "implementation", "test_help_succeeds": "other"}
 _RUN = (
     *("-S", "tmr.silence=60s", "-S", "tmr.grace=2s", "-S", "tmr.verify_runs=1", "tmr", "run", "tests"),
@@ -83,12 +83,12 @@ def _kill_when(yard: Yard, words: tuple[str, ...], condition: Callable[[], objec
         start_new_session=True,
     )
     try:
-        assert wait_until(lambda: bool(condition()) or child.poll() is not None, _PATIENCE_S)
+        assert wait_until(lambda: bool(condition()) or child.poll() is not None, PATIENCE_S)
         assert child.poll() is None, "it came to its end before it could be killed"
     finally:
         child.kill()
         child.communicate()
-    assert wait_until(lambda: not _is_asking(yard), _PATIENCE_S)
+    assert wait_until(lambda: not _is_asking(yard), PATIENCE_S)
 
 
 def _is_asking(yard: Yard) -> bool:

@@ -12,11 +12,10 @@ from mngr.process import Completed, wait_until
 from mngr.sh.program import encode
 from mngr.store.paths import HostPaths
 from mngr.store.runfile import RunFile, run_file_text
+from mngr.testing.waiting import PATIENCE_S
 from mngr.tmux.pane import AgentPane, capture
 from mngr.tmux.server import tmux
 from mngr.tmux.session import launch
-
-PATIENCE_S = 90.0
 
 
 class Stage:

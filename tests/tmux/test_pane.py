@@ -8,13 +8,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
-from tests.tmux.stage import PATIENCE_S, Stage, path_without
+from tests.tmux.stage import Stage, path_without
 
 from mngr.errors import RefusedError, UnreachableError, UsageError
 from mngr.hosts.local import LocalHost
 from mngr.model.message import MESSAGE_LIMIT
 from mngr.process import Completed, wait_until
 from mngr.sh.quote import quote
+from mngr.testing.waiting import PATIENCE_S
 from mngr.tmux.pane import CHANGED, AgentPane, AroundPaste, capture, look, paste, press
 from mngr.tmux.server import tmux_sh
 from mngr.tmux.session import kill_script

@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.needs import needs
-from tests.tmux.stage import PATIENCE_S, Stage, is_alive, path_without
+from tests.tmux.stage import Stage, is_alive, path_without
 
 from mngr import process
 from mngr.errors import NotFoundError
 from mngr.process import wait_until
+from mngr.testing.waiting import PATIENCE_S
 from mngr.tmux.pane import AgentPane, look, paste
 from mngr.tmux.recording import PaneRecording, read_recording, to_asciicast
 

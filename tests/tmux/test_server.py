@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 from tests.support.world import look
-from tests.tmux.stage import PATIENCE_S, Stage, is_alive
+from tests.tmux.stage import Stage, is_alive
 
 from mngr import process
 from mngr.process import Completed, wait_until
 from mngr.sh.program import READ_AND_RUN, encode
+from mngr.testing.waiting import PATIENCE_S
 from mngr.tmux.pane import AgentPane, capture
 from mngr.tmux.server import ENDING, end_if_empty, tmux_sh, unless_ending
 from mngr.tmux.session import kill_script, launch_script, run_there

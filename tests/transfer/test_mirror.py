@@ -10,6 +10,7 @@ from mngr.errors import MngrError, RefusedError
 from mngr.hosts.local import LocalHost
 from mngr.process import LocalStream, wait_until
 from mngr.testing.transfers import commit_there, git, make_repository, plant_hooks, there
+from mngr.testing.waiting import PATIENCE_S
 from mngr.transfer.mirror import MirrorTransfer
 from mngr.transfer.protocol import Sent
 from mngr.transfer.source import find_source
@@ -87,7 +88,7 @@ def test_an_interrupt_while_commits_travel_leaves_nothing(tmp_path: Path) -> Non
             self, argv: Sequence[str], *, env: Mapping[str, str] | None = None, cwd: str | None = None
         ) -> LocalStream:
             started = super().stream(argv, env=env, cwd=cwd)
-            assert wait_until(lambda: os.path.exists(f"{self.dir}/work/one/.git/HEAD"), 90)
+            assert wait_until(lambda: os.path.exists(f"{self.dir}/work/one/.git/HEAD"), PATIENCE_S)
             started.kill()
             raise KeyboardInterrupt
 

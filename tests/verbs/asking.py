@@ -1,10 +1,9 @@
 """What tests ask about agents that are somewhere else."""
 
-from tests.support.world import PATIENCE_S
-
 import mngr
 from mngr.model.host import HostState
 from mngr.process import wait_until
+from mngr.testing.waiting import PATIENCE_S
 
 
 def row(manager: mngr.Manager, name: str = "foo") -> mngr.Agent:

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from tests.support.docker import BARE, TINY, Engine, running
-from tests.support.world import PATIENCE_S, World
+from tests.support.world import World
 from tests.verbs.asking import row, said
 
 import mngr
@@ -23,6 +23,7 @@ from mngr.hosts.protocol import Provider
 from mngr.model.agent import AgentSpec
 from mngr.model.host import HostRef, HostSpec
 from mngr.process import wait_until
+from mngr.testing.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.slow
 

@@ -5,7 +5,6 @@ import pty
 
 import msgspec
 import pytest
-from tests.support.world import PATIENCE_S
 from tests.verbs import asking
 from tests.verbs.conftest import Place
 
@@ -13,6 +12,7 @@ import mngr
 from mngr import process
 from mngr.model.agent import Agent
 from mngr.process import wait_until
+from mngr.testing.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.accept("K1", "L1", "L2", "L7")
 

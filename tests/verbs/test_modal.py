@@ -11,13 +11,14 @@ from pathlib import Path
 import pytest
 from grpclib.const import Status
 from tests.support.modal.service import Service
-from tests.support.world import PATIENCE_S, World
+from tests.support.world import World
 from tests.verbs.asking import row, said
 
 import mngr
 from mngr.hosts.modal.provider import ModalProvider
 from mngr.hosts.protocol import Provider
 from mngr.process import wait_until
+from mngr.testing.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.slow
 

@@ -9,7 +9,7 @@ import pytest
 from tests.support.modal.fleet import stub_hosts
 from tests.support.modal.sandboxes import StubSandbox
 from tests.support.modal.service import Service
-from tests.support.world import PATIENCE_S, World
+from tests.support.world import World
 
 import mngr
 from mngr import process
@@ -17,6 +17,7 @@ from mngr.actions.exec import exec_in
 from mngr.actions.list import look_everywhere, look_warnings
 from mngr.hosts.modal.provider import ModalProvider
 from mngr.model.host import HostState
+from mngr.testing.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.slow
 

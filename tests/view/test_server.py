@@ -17,11 +17,11 @@ import pytest
 from tests.view.desk import TEMPLATE
 
 from mngr.process import wait_until
+from mngr.testing.waiting import PATIENCE_S
 from mngr_view.errors import ViewError
 from mngr_view.records import Index
 from mngr_view.server import serve
 
-PATIENCE_S = 90.0
 PROGRAM = Path(__file__).with_name("program.py")
 
 

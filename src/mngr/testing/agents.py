@@ -34,10 +34,9 @@ from mngr.store.paths import HostPaths
 from mngr.store.probe import Evidence, probe_argv, read_probe
 from mngr.store.runfile import RunFile, run_file_text
 from mngr.store.untrusted import Pane
+from mngr.testing.waiting import PATIENCE_S
 from mngr.tmux.pane import AgentPane, capture, look
 from mngr.tmux.session import kill_script, launch
-
-PATIENCE_S = 60.0
 
 MESSAGES = (
     b"hello",

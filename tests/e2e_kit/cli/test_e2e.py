@@ -11,13 +11,14 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.cli.command import PATIENCE_S, Mngr
+from tests.cli.command import Mngr
 from tests.e2e_kit.tutorial.desk import citing
 from tests.e2e_kit.view.desk import T0, RunDesk, record, write_cast, write_records
 from tests.support.needs import needs
 from tests.view.desk import chunks_of
 
 from mngr.process import wait_until
+from mngr.testing.waiting import PATIENCE_S
 from mngr_e2e.tutorial.blocks import block_id
 from mngr_view.template import TEMPLATE
 

@@ -5,12 +5,13 @@ import signal
 from pathlib import Path
 
 import pytest
-from tests.cli.command import PATIENCE_S, Mngr
+from tests.cli.command import Mngr
 from tests.e2e_kit.authoring.project import FIND, TAG, TUTORIAL, Project, instead, under
 from tests.e2e_kit.tutorial.desk import citing
 
 import mngr as api
 from mngr.process import wait_until
+from mngr.testing.waiting import PATIENCE_S
 
 ADD = citing("add", '# write a note\nnotes add "buy milk"', "notes add milk")
 LIST = citing("list", "# see them all\nnotes list", "notes list")

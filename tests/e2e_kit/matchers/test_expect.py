@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from mngr.testing.waiting import PATIENCE_S
 from mngr_e2e import ExpectationError, Result, eventually, expect
 
 GOOD = Result("mngr list", 0, "one\ntwo\nthree\n", "")
@@ -186,7 +187,7 @@ def test_eventually_tries_until_it_holds() -> None:
         expect("x" * len(seen)).to_equal("xxx")
         return len(seen)
 
-    assert eventually(block, timeout_s=90, every_s=0.01) == 3
+    assert eventually(block, timeout_s=PATIENCE_S, every_s=0.01) == 3
 
 
 @pytest.mark.accept("F19")

@@ -9,11 +9,11 @@ import pytest
 from tests.e2e_kit.recorder.conftest import Studio
 
 from mngr.process import wait_until
+from mngr.testing.waiting import PATIENCE_S
 from mngr_e2e.recorder import asciinema
 from mngr_e2e.recorder.connect import main
 from mngr_e2e.recorder.stop import stop_recorders
 
-PATIENCE_S = 90.0
 # A disk that takes this many blocks of a file; Python would leave half a compiled module in its cache.
 LIMITED = "export PYTHONDONTWRITEBYTECODE=1; ulimit -f {}; mngr-e2e-connect"
 

@@ -10,6 +10,7 @@ from tests.e2e_kit.recorder.conftest import Studio
 from tests.support.growing_cast import shown_so_far
 
 from mngr.process import wait_until
+from mngr.testing.waiting import PATIENCE_S
 from mngr_e2e import E2eSession
 from mngr_e2e.recorder.cast import Cast, read_cast
 from mngr_e2e.recorder.recordings import Recorded, read_recordings
@@ -17,7 +18,6 @@ from mngr_e2e.recorder.stop import stop_recorders
 from mngr_e2e.recorder.writer import note_start
 from mngr_e2e.session.artifacts import claim_attempt
 
-PATIENCE_S = 90.0
 CLOCK = "while :; do date +now=%s.%N=; sleep 0.2; done"
 # The kernel dates files by its tick, which is up to 10 ms late.
 TICK_S = 0.02

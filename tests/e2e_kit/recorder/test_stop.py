@@ -10,10 +10,9 @@ import pytest
 from tests.e2e_kit.recorder.conftest import Studio
 
 from mngr.process import wait_until
+from mngr.testing.waiting import PATIENCE_S
 from mngr_e2e.recorder.ledger import note_process
 from mngr_e2e.recorder.stop import stop_recorders
-
-PATIENCE_S = 90.0
 
 
 def test_without_recorders_nothing_happens(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from mngr.testing.waiting import PATIENCE_S
 from mngr_e2e.session.runner import Chunk, Ended, Job, run_job
 
 
@@ -51,7 +52,7 @@ def test_a_command_that_ended_is_not_waited_for_when_its_child_keeps_the_pipe(tm
     said = tmp_path / "said"
     started = time.monotonic()
     child = f"setsid sh -c 'echo $$; : >{said}; exec sleep 300'"
-    ended, out, _ = run(f"{child} & until [ -e {said} ]; do sleep 0.05; done; exit 5", timeout_s=90)
+    ended, out, _ = run(f"{child} & until [ -e {said} ]; do sleep 0.05; done; exit 5", timeout_s=PATIENCE_S)
     os.kill(int(out), signal.SIGKILL)
     assert (ended.exit_code, ended.timed_out) == (5, False)
     assert time.monotonic() - started < 60

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from tests.cli.command import PATIENCE_S, Mngr
+from tests.cli.command import Mngr
 from tests.tmr.report.desk import RunDesk, blocked, node, result
 from tests.view.desk import chunks_of
 
 from mngr.process import wait_until
+from mngr.testing.waiting import PATIENCE_S
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from tests.tmr.run.pipeline import KNOBS, UNCHANGED, Pipeline, pipeline
 
 import mngr
 from mngr.process import wait_until
+from mngr.testing.waiting import PATIENCE_S
 from mngr_tmr.engine.journal import read_journal
 from mngr_tmr.report.out.page.page import make_run
 from mngr_tmr.report.out.page.source import TmrSource
@@ -22,7 +23,6 @@ from mngr_tmr.run.polling import agents_of
 __all__ = ["pipeline"]
 
 pytestmark = pytest.mark.slow
-_PATIENCE_S = 300.0
 
 
 class Running:
@@ -49,12 +49,12 @@ class Running:
         def there() -> bool:
             return sum((e["step"], e["kind"]) == (step, kind) for e in self.entries()) >= count
 
-        assert wait_until(there, _PATIENCE_S), self._child.poll()
+        assert wait_until(there, PATIENCE_S), self._child.poll()
         return self
 
     def until_says(self, message: str) -> None:
         said = lambda: any(message in entry.get("message", "") for entry in self.entries())  # noqa: E731
-        assert wait_until(said, _PATIENCE_S), self._child.poll()
+        assert wait_until(said, PATIENCE_S), self._child.poll()
 
     def kill(self) -> None:
         self._child.kill()
@@ -64,7 +64,7 @@ class Running:
         os.kill(self._child.pid, signal.SIGINT)
 
     def end(self) -> Done:
-        out, err = self._child.communicate(timeout=_PATIENCE_S)
+        out, err = self._child.communicate(timeout=PATIENCE_S)
         return Done(self._child.returncode, out, err)
 
 
@@ -226,7 +226,7 @@ def test_progress_is_plain_lines_or_json_and_the_page_is_there_while_it_runs(pip
     run = start(pipeline, {"test_a": [{"sleep": 6.0}, UNCHANGED], "test_b": [UNCHANGED]}, slots=1)
     run.until("stop", "done")
     page = Path(pipeline.found().report)
-    assert wait_until(page.exists, _PATIENCE_S)
+    assert wait_until(page.exists, PATIENCE_S)
     assert "::test_" in Mngr(pipeline.world).ok("tmr", "status", "r1").stdout
     done = run.end()
     assert done.code == 0, done

@@ -3,9 +3,9 @@
 import msgspec
 import pytest
 from tests.cli.command import Mngr
-from tests.support.world import PATIENCE_S
 from tests.tmr.report.desk import T0, RunDesk, blocked, escalation, node, result, task
 
+from mngr.testing.waiting import PATIENCE_S
 from mngr_tmr.engine.journal import Journal
 from mngr_tmr.report.out.page.page import make_run
 from mngr_tmr.report.out.page.source import TmrSource

@@ -10,6 +10,7 @@ from tests.view.desk import chunks_of
 
 import mngr
 from mngr.process import wait_until
+from mngr.testing.waiting import PATIENCE_S
 from mngr_tmr.engine.journal import Journal
 from mngr_tmr.engine.state import RunState
 from mngr_tmr.model.entry import Entry
@@ -20,8 +21,6 @@ from mngr_tmr.report.report import write_report
 from mngr_tmr.report.reporter import Reporter
 from mngr_tmr.run.folder import RunFolder
 from mngr_view.template import TEMPLATE
-
-PATIENCE_S = 90.0
 
 
 @pytest.fixture

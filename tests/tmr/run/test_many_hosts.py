@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 from tests.cli.command import ARGV, Mngr
-from tests.support.world import PATIENCE_S
 from tests.tmr.run.pipeline import KNOBS, UNCHANGED, Pipeline, Step
 from tests.tmr.run.test_run import commit_of
 
@@ -17,6 +16,7 @@ import mngr
 from mngr.model.host import HostSpec, HostState
 from mngr.process import wait_until
 from mngr.testing.faulty.provider import FaultyProvider
+from mngr.testing.waiting import PATIENCE_S
 from mngr_tmr.copies.copies import Copies
 from mngr_tmr.engine.journal import read_journal
 from mngr_tmr.engine.state import RunState

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
-from tests.support.world import PATIENCE_S
 from tests.tmr.run.pipeline import KNOBS, UNCHANGED, Pipeline
 
 import mngr
 from mngr.process import wait_until
+from mngr.testing.waiting import PATIENCE_S
 from mngr_tmr.engine.journal import read_journal
 from mngr_tmr.model.entry import Entry
 from mngr_tmr.model.facts import RunResumed, VerifyRequest

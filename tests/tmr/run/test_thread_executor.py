@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import mngr
+from mngr.testing.waiting import PATIENCE_S
 from mngr_tmr.engine.observation import Poll
 from mngr_tmr.model.entry import Entry
 from mngr_tmr.model.facts import AnyFact
@@ -18,7 +19,6 @@ from mngr_tmr.run.log import RunLog
 from mngr_tmr.run.redact import Redactor
 from mngr_tmr.run.thread_executor import ThreadExecutor
 
-PATIENCE_S = 60.0
 SELDOM_S = 3600.0
 
 
