@@ -36,8 +36,9 @@ def test_every_public_name_is_there() -> None:
 
 
 def test_create_takes_as_keywords_what_its_record_has_as_fields() -> None:
-    fields = {field.name: field.type for field in msgspec.structs.fields(CreateSpec) if field.name != "name"}
-    assert get_type_hints(CreateFields) == fields
+    hints = get_type_hints(CreateSpec)
+    fields = {field.name: hints[field.name] for field in msgspec.structs.fields(CreateSpec)}
+    assert {"name": str, **get_type_hints(CreateFields)} == fields
 
 
 def test_importing_the_package_loads_none_of_it() -> None:

@@ -79,22 +79,6 @@ def test_a_module_in_no_layer_is_seen_in_every_package(copied: Path) -> None:
     assert [container for container in layered if f"{container}.attic" not in done.text] == []
 
 
-# Each is to be resolved, and then removed from here; no new one may come.
-KNOWN_CYCLES = {
-    frozenset(
-        f"mngr.actions.{name}"
-        for name in (
-            "create.clone",
-            "create.create",
-            "create.host",
-            "create.plan",
-            "create.from_snapshot",
-            "create.from_image",
-        )
-    ),
-}
-
-
 def test_files_import_each_other_in_no_circle_late_imports_included() -> None:
     packages = [path.parent.name for path in (ROOT / "src").glob("*/__init__.py")]
     graph = grimp.build_graph(*packages, cache_dir=None)
@@ -103,7 +87,7 @@ def test_files_import_each_other_in_no_circle_late_imports_included() -> None:
         frozenset({module, *(other for other in above[module] if module in above[other])})
         for module in graph.modules
     }
-    assert {circle for circle in circles if len(circle) > 1} == KNOWN_CYCLES
+    assert {circle for circle in circles if len(circle) > 1} == set()
 
 
 @pytest.mark.accept("S1")

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from mngr.actions.connect import plan_connect as plan_connect
     from mngr.actions.create.batch import create_many as create_many
     from mngr.actions.create.clone import clone as clone
-    from mngr.actions.create.create import AgentDiedError as AgentDiedError
     from mngr.actions.create.create import create as create
     from mngr.actions.create.request import CreateSpec as CreateSpec
+    from mngr.actions.create.steps import AgentDiedError as AgentDiedError
     from mngr.actions.destroy import destroy as destroy
     from mngr.actions.doctor import examine as examine
     from mngr.actions.events import events as events
@@ -91,9 +91,10 @@ _HOMES = {
     "actions.cleanup": "choose_agents",
     "actions.create.clone": "clone",
     "actions.connect": "ConnectPlan plan_connect",
-    "actions.create.create": "AgentDiedError create",
+    "actions.create.create": "create",
     "actions.create.batch": "create_many",
     "actions.create.request": "CreateSpec",
+    "actions.create.steps": "AgentDiedError",
     "actions.destroy": "destroy",
     "actions.doctor": "examine",
     "actions.events": "events follow",

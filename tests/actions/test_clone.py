@@ -6,7 +6,7 @@ import pytest
 from tests.actions.world import World
 
 from mngr.actions.create.clone import clone
-from mngr.actions.create.create import AgentDiedError
+from mngr.actions.create.steps import AgentDiedError
 from mngr.actions.destroy import destroy
 from mngr.actions.label import label
 from mngr.actions.message import message

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mngr.actions.create.request import read_request, split_request
 from mngr.actions.filter import Filter
-from mngr.cli.create_options import spec_from_line, split_line
 from mngr.cli.render import CommandOutput
 from mngr.cli.stdin import read_item
 from mngr.cli.template import parse_template
@@ -98,9 +98,9 @@ def test_a_line_on_stdin_is_a_target_or_a_problem(line: bytes) -> None:
     )
 )
 def test_a_line_of_create_is_a_spec_or_refused(line: dict[str, Any]) -> None:
-    asked, carried = split_line(line)
+    asked, carried = split_request(line)
     assert {**asked, **carried} == line
-    error = refusal(lambda: spec_from_line(asked))
+    error = refusal(lambda: read_request(asked))
     assert error is None or error.exit_code == 2
 
 

@@ -160,13 +160,10 @@ def test_what_follows_a_transfer_runs_in_the_same_visit_and_is_judged_by_itself(
 ) -> None:
     top = make_repository(tmp_path / "source")
     counting = Counting(host.dir)
-    sent, done = MirrorTransfer().send_then(
-        find_source(top),
-        counting,
-        f"{host.dir}/work/one",
-        "mngr/one",
-        lambda sent: f"cd {sent.work_dir}\n{_SEE}",
+    sent, send_and_run = MirrorTransfer().plan_send(
+        find_source(top), counting, f"{host.dir}/work/one", "mngr/one"
     )
+    done = send_and_run(f"cd {sent.work_dir}\n{_SEE}")
     assert counting.visits == 1
     assert (done.code, done.stdout, done.stderr) == (75, b"ignored\nmngr/one", b"heard\n")
     assert there(host, sent, "status", "--porcelain") == "?? cmdline"
@@ -183,9 +180,10 @@ def test_what_follows_a_transfer_runs_whatever_its_length_and_source(
         top = str(tmp_path / "empty")
         git(str(tmp_path), "init", "-q", top)
     lines = f"text={'x' * length}; echo ${{#text}}"
-    sent, done = MirrorTransfer().send_then(
-        find_source(top), host, f"{host.dir}/work/one", "mngr/one", lambda _: lines
+    sent, send_and_run = MirrorTransfer().plan_send(
+        find_source(top), host, f"{host.dir}/work/one", "mngr/one"
     )
+    done = send_and_run(lines)
     assert (done.code, done.stdout.strip()) == (0, b"%d" % length)
     assert there(host, sent, "symbolic-ref", "--short", "HEAD") == "mngr/one"
 
@@ -194,9 +192,8 @@ def test_nothing_follows_a_transfer_that_failed(host: LocalHost, tmp_path: Path)
     top, taken = make_repository(tmp_path / "source"), tmp_path / "taken"
     taken.mkdir()
     (taken / "theirs").touch()
+    _, send_and_run = MirrorTransfer().plan_send(find_source(top), host, str(taken), "mngr/one")
     with pytest.raises(RefusedError, match="is there already and not empty"):
-        MirrorTransfer().send_then(
-            find_source(top), host, str(taken), "mngr/one", lambda _: f"touch {tmp_path}/followed"
-        )
+        send_and_run(f"touch {tmp_path}/followed")
     assert os.listdir(taken) == ["theirs"]
     assert not (tmp_path / "followed").exists()

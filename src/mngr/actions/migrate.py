@@ -3,7 +3,7 @@
 import msgspec
 
 from mngr.actions.create.clone import clone
-from mngr.actions.create.create import AgentDiedError
+from mngr.actions.create.steps import AgentDiedError
 from mngr.actions.destroy import destroy, destroy_rows, is_live
 from mngr.actions.manager import Manager, default_manager
 from mngr.actions.rows import Row

@@ -3,9 +3,13 @@
 import signal
 import threading
 from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack
 from types import TracebackType
+from typing import TypeVar
 
 from mngr.errors import MngrError
+
+T = TypeVar("T")
 
 
 class Undo:
@@ -17,6 +21,7 @@ class Undo:
 
     def __init__(self) -> None:
         self._steps: list[tuple[str, Callable[[], object]]] = []
+        self._held = ExitStack()
 
     def __enter__(self) -> "Undo":
         return self
@@ -24,22 +29,30 @@ class Undo:
     def push(self, what: str, step: Callable[[], object]) -> None:
         self._steps.append((what, step))
 
+    def hold(self, context: AbstractContextManager[T]) -> T:
+        """Enters a context; it ends with `keep`, or after the steps were undone."""
+        return self._held.enter_context(context)
+
     def keep(self) -> None:
+        """What was made stays; leaving undoes nothing of it."""
         self._steps.clear()
+        self._held.close()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
     ) -> None:
-        if not self._steps:
-            return
-        with _Undisturbed():
-            left = [what for what, step in reversed(self._steps) if not _done(step)]
-        self._steps.clear()
+        if self._steps:
+            with _SignalsIgnored():
+                left = [what for what, step in reversed(self._steps) if not _is_done(step)]
+            self._steps.clear()
+        else:
+            left = []
+        self._held.close()
         if left and isinstance(error, MngrError):
             error.hint = f"{error.hint + '; ' if error.hint else ''}left behind: {', '.join(left)} (mngr gc removes it)"
 
 
-def _done(step: Callable[[], object]) -> bool:
+def _is_done(step: Callable[[], object]) -> bool:
     try:
         step()
     except (MngrError, OSError):
@@ -47,7 +60,7 @@ def _done(step: Callable[[], object]) -> bool:
     return True
 
 
-class _Undisturbed:
+class _SignalsIgnored:
     """Holds back Ctrl-C and TERM while we clean up; only the main thread gets them."""
 
     def __enter__(self) -> None:

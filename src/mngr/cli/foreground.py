@@ -4,8 +4,9 @@ import signal
 
 import msgspec
 
-from mngr.actions.create.create import AgentDiedError, create
+from mngr.actions.create.create import create
 from mngr.actions.create.request import CreateSpec
+from mngr.actions.create.steps import AgentDiedError
 from mngr.actions.stop import stop
 from mngr.actions.targets import resolve_one
 from mngr.cli.call import Call

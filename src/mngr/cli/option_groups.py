@@ -15,6 +15,10 @@ class ChoosingOption(click.Option):
     """One of the options that say which agents are meant."""
 
 
+class RequestOption(click.Option):
+    """One of the options of `create` that are a field of its request, which templates set in the request itself."""
+
+
 class CommonVerbOption(click.Option):
     """One of the options that every command has; commands of plugins have theirs from `mngr_lib`."""
 

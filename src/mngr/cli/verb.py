@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from mngr.cli.call import Call
 from mngr.cli.command_table import COMMANDS
-from mngr.cli.option_groups import CommonVerbOption, option_groups, option_lines
+from mngr.cli.option_groups import CommonVerbOption, RequestOption, option_groups, option_lines
 from mngr.cli.render import HUMAN, JSON, CommandOutput
 from mngr.config.keys import join_key
 from mngr.config.layers import Config, check_command_keys, check_template_keys, check_verbs
@@ -70,7 +70,9 @@ class Verb(click.Command):
         if self.rules.has_templates and template:
             check_template_keys(config, (*option_names(self), "args", "name"))
             named = defaults_from(config.section(join_key(("templates", str(template)))), self)
-            ctx.default_map = _joined(ctx.default_map or {}, named)
+            request = {param.name for param in self.params if isinstance(param, RequestOption)}
+            own = {name: value for name, value in named.items() if name not in request}
+            ctx.default_map = {**(ctx.default_map or {}), **own}
 
     def _defaults(self, ctx: click.Context, config: Config) -> dict[str, Any]:
         group = ctx.parent.command if ctx.parent and isinstance(ctx.parent.command, VerbGroup) else None
@@ -153,13 +155,6 @@ def defaults_from(section: Mapping[str, Any], command: click.Command) -> dict[st
         if param is not None and param.name:
             defaults[param.name] = _words(value) if getattr(param, "multiple", False) else value
     return defaults
-
-
-def _joined(lower: Mapping[str, Any], upper: Mapping[str, Any]) -> dict[str, Any]:
-    """Both, the upper winning; options with several values keep those of both."""
-    both = {**lower, **upper}
-    lists = [name for name in upper if isinstance(lower.get(name), list) and isinstance(upper[name], list)]
-    return {**both, **{name: lower[name] + upper[name] for name in lists}}
 
 
 def spread(option: str, args: list[str]) -> list[str]:

@@ -1,6 +1,7 @@
 """A host: where agents live."""
 
 from enum import StrEnum
+from typing import Annotated
 
 from msgspec import Struct
 
@@ -27,16 +28,25 @@ class HostRef(Struct, frozen=True):
         return f"its host is stopped: {self.why}" if self.why else "its host is stopped"
 
 
-class HostSpec(Struct, frozen=True):
+class HostOptions(Struct, frozen=True, kw_only=True):
+    """What can be asked of a new host, each field with its option of `mngr create` and what help says of it."""
+
+    image: Annotated[str, "--image IMAGE", "The image of a new host."] = ""
+    cpus: Annotated[float, "--cpus N", "Processors of a new host."] = 0
+    memory: Annotated[str, "--memory SIZE", "Memory of a new host, such as 4G."] = ""
+    offline: Annotated[bool, "--offline", "A new host without network."] = False
+    snapshot: Annotated[str, "--snapshot NAME", "Start from a snapshot."] = ""
+    idle_timeout: Annotated[str, "--idle-timeout DURATION", "Stop the host after this long without work."] = (
+        ""
+    )
+    lease: Annotated[
+        str, "--lease DURATION", "Stop the host when no mngr has looked at it for this long."
+    ] = ""
+    timeout: Annotated[str, "--timeout DURATION", "Stop the host after this long, whatever runs on it."] = ""
+
+
+class HostSpec(HostOptions, frozen=True):
     """What a provider is asked to make. An option it cannot honour is an error (see `Provider.options`)."""
 
     name: str = ""
-    image: str = ""
-    cpus: float = 0
-    memory: str = ""
-    offline: bool = False
-    snapshot: str = ""
-    idle_timeout: str = ""
-    lease: str = ""
-    timeout: str = ""
     tags: dict[str, str] = {}

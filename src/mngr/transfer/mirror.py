@@ -34,16 +34,19 @@ class MirrorTransfer:
             _send(source, host, sent, dirty)
         return sent
 
-    def send_then(
-        self, source: WorkSource, host: Host, work_dir: str, branch: str, then: Callable[[Sent], str]
-    ) -> tuple[Sent, Completed]:
+    def plan_send(
+        self, source: WorkSource, host: Host, work_dir: str, branch: str
+    ) -> tuple[Sent, Callable[[str], Completed]]:
         sent, dirty = self._decided(source, work_dir, branch)
-        lines = then(sent)
-        with _or_nothing(host, work_dir):
-            if (source.head or dirty) and len(encode(lines)) <= MOST:
-                return sent, _send(source, host, sent, dirty, lines)
-            _send(source, host, sent, dirty)
-            return sent, host.run(READ_AND_RUN, stdin=encode(lines))
+
+        def send_and_run(lines: str) -> Completed:
+            with _or_nothing(host, work_dir):
+                if (source.head or dirty) and len(encode(lines)) <= MOST:
+                    return _send(source, host, sent, dirty, lines)
+                _send(source, host, sent, dirty)
+                return host.run(READ_AND_RUN, stdin=encode(lines))
+
+        return sent, send_and_run
 
     def _decided(self, source: WorkSource, work_dir: str, branch: str) -> tuple[Sent, str]:
         """What will have been sent, and the commit of uncommitted work that comes along."""

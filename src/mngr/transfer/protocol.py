@@ -65,11 +65,11 @@ class Transfer(Protocol):
 
 
 @runtime_checkable
-class Continues(Protocol):
-    """A transfer whose visit to the host can go on with what comes next: every visit costs its start."""
+class SendsWithMore(Protocol):
+    """A transfer whose visit to the host can run other lines as well: every visit costs its start."""
 
-    def send_then(
-        self, source: WorkSource, host: Host, work_dir: str, branch: str, then: Callable[[Sent], str]
-    ) -> tuple[Sent, Completed]:
-        """Sends, then runs the shell lines that are made for what is sent; how they ended is the caller's to judge."""
+    def plan_send(
+        self, source: WorkSource, host: Host, work_dir: str, branch: str
+    ) -> tuple[Sent, Callable[[str], Completed]]:
+        """What will be sent, and a function that sends it and then runs shell lines; it returns how the lines ended."""
         ...

@@ -1,1 +1,1 @@
-"""`create`, `clone` and everything else that makes an agent. Start reading at `create.py`."""
+"""`create`, `create_many` and `clone`: whatever makes an agent. Start reading at `STEPS` in `steps.py`."""

@@ -4,8 +4,9 @@ import threading
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
-from mngr.actions.create.create import AgentDiedError, create
+from mngr.actions.create.create import create
 from mngr.actions.create.request import CreateSpec
+from mngr.actions.create.steps import AgentDiedError
 from mngr.actions.list import list_agents
 from mngr.actions.manager import Manager
 from mngr.actions.many import run_many

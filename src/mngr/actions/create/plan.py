@@ -1,21 +1,21 @@
 """The plan of a creation: everything decided before anything is touched, so that bad input touches nothing."""
 
 import os
-from collections.abc import Callable
-from functools import partial
 
 import msgspec
 from msgspec import Struct
 
 from mngr import registry
-from mngr.actions.create.request import CreateSpec, create_spec, with_defaults
-from mngr.actions.create.seed import Begun, Heritage
+from mngr.actions.create.request import CreateSpec
+from mngr.actions.create.seed import Seed
+from mngr.actions.create.template import join_requests
 from mngr.actions.environment import asked_env
 from mngr.actions.later import later
 from mngr.actions.manager import Manager
 from mngr.actions.origin import find_origin
 from mngr.agents.protocol import AgentType
 from mngr.errors import UsageError
+from mngr.hosts.protocol import Host
 from mngr.model.address import Address
 from mngr.store.runfile import check_argv
 from mngr.transfer.protocol import WorkSource
@@ -28,77 +28,53 @@ class Plan(Struct, frozen=True):
     spec: CreateSpec
     address: Address
     agent_type: AgentType
-    transfer: str
-    source: WorkSource | None
     branch: str
     env: dict[str, str]
-    tell: Callable[[], tuple[str, ...]] = tuple
-    """What a person should know; asked for at the end, because git is still looking."""
-    heritage: Heritage = Heritage()
+    seed: Seed
 
 
-def make_plan(asked: CreateSpec, manager: Manager) -> Plan:
-    """Decides everything that can be known beforehand, so that bad input touches nothing."""
-    spec = _with_template(asked, manager)
-    address = _address(spec, manager)
-    if spec.snapshot and _is_plain_host(address, manager):
-        from mngr.actions.create.from_snapshot import begin_from_snapshot
-
-        return plan_from(begin_from_snapshot(spec, address, manager), address, manager)
-    if spec.snapshot and not spec.source:
-        from mngr.actions.create.from_image import begin_from_image
-
-        return plan_from(begin_from_image(spec, address, manager), address, manager)
-    return plan_from(_begin(spec, address, manager), address, manager)
-
-
-def plan_from(begun: Begun, address: Address, manager: Manager) -> Plan:
-    """The plan for an agent, whatever its work, type and conversation come from."""
-    spec = begun.spec
-    agent_type = _agent_type(spec, manager)
-    check_argv(spec.args)
-    files = [os.path.join(manager.cwd, file) for file in spec.env_file]
-    env = {**begun.env, **asked_env(manager.env, spec.pass_env, files, spec.env)}
-    if spec.isolate not in ("", "pid"):
-        raise UsageError(f'--isolate "{spec.isolate}" is unknown', hint="the only isolation is: pid")
-    branch = spec.branch or DEFAULT_BRANCH
-    return Plan(
-        spec, address, agent_type, begun.transfer, begun.source, branch, env, begun.tell, begun.heritage
-    )
-
-
-def _address(spec: CreateSpec, manager: Manager) -> Address:
+def make_plan(request: CreateSpec, manager: Manager) -> Plan:
+    """The plan for what was asked, with its template. Reads the config, the source and the snapshot."""
+    spec = join_requests(request, config=manager.config)
     address = manager.address(spec.name)
     provider = address.provider or spec.provider or manager.provider_of(address.host)
     if spec.provider and address.provider and spec.provider != address.provider:
         raise UsageError(f'address "{spec.name}" and --provider {spec.provider} name two providers')
-    return msgspec.structs.replace(address, provider=provider)
+    address = msgspec.structs.replace(address, provider=provider)
+    # Providers with this option keep whole hosts: there an agent from elsewhere can be put on a copy of one.
+    keeps_hosts = bool(spec.snapshot) and "snapshot" in manager.provider(provider).options
+    if spec.snapshot and not (keeps_hosts and spec.source):
+        from mngr.actions.create.from_snapshot import seed_from_image, seed_from_snapshot
+
+        read_seed = seed_from_image if keeps_hosts else seed_from_snapshot
+        return finish_plan(*read_seed(spec, address, manager), address, manager)
+    find_agent_type(spec, manager)
+    return finish_plan(spec, _seed_from_source(spec, address, manager), address, manager)
 
 
-def _is_plain_host(address: Address, manager: Manager) -> bool:
-    """Whether snapshots there are our checkpoints; other providers keep whole hosts."""
-    return "snapshot" not in manager.provider(address.provider).options
+def plan_on_image(plan: Plan, host: Host, name: str, manager: Manager) -> Plan:
+    """The plan for an agent from the snapshot that is inside the image its host was made from."""
+    from mngr.actions.create.from_snapshot import seed_from_snapshot
+
+    address = msgspec.structs.replace(plan.address, host=host.name, provider=host.provider, name=name)
+    spec, seed = seed_from_snapshot(plan.seed.in_image or plan.spec, address, manager, on=host)
+    seed = msgspec.structs.replace(seed, home=(host.provider, host.name))
+    return finish_plan(spec, seed, address, manager)
 
 
-def _begin(spec: CreateSpec, address: Address, manager: Manager) -> Begun:
-    _agent_type(spec, manager)
-    source, transfer = _source_and_transfer(spec, address, manager)
-    if source is None or transfer not in ("worktree", "mirror"):
-        return Begun(spec, source, transfer)
-    return Begun(spec, source, transfer, tell=later(partial(_dirty_notes, source)))
+def finish_plan(spec: CreateSpec, seed: Seed, address: Address, manager: Manager) -> Plan:
+    """The plan for an agent, whatever its seed is."""
+    agent_type = find_agent_type(spec, manager)
+    check_argv(spec.args)
+    files = [os.path.join(manager.cwd, file) for file in spec.env_file]
+    env = {**seed.env, **asked_env(manager.env, spec.pass_env, files, spec.env)}
+    if spec.isolate not in ("", "pid"):
+        raise UsageError(f'--isolate "{spec.isolate}" is unknown', hint="the only isolation is: pid")
+    return Plan(spec, address, agent_type, branch=spec.branch or DEFAULT_BRANCH, env=env, seed=seed)
 
 
-def _with_template(spec: CreateSpec, manager: Manager) -> CreateSpec:
-    if not spec.template:
-        return spec
-    table = manager.config.section(f"templates.{spec.template}")
-    if not table:
-        known = sorted(manager.config.section("templates"))
-        raise UsageError(f'no template "{spec.template}"', hint=f"known: {', '.join(known) or 'none'}")
-    return with_defaults(spec, create_spec({key.replace("-", "_"): value for key, value in table.items()}))
-
-
-def _agent_type(spec: CreateSpec, manager: Manager) -> AgentType:
+def find_agent_type(spec: CreateSpec, manager: Manager) -> AgentType:
+    """The type that was named; without one a program has to be."""
     if spec.type:
         return manager.agent_type(spec.type)
     if not spec.args:
@@ -108,19 +84,19 @@ def _agent_type(spec: CreateSpec, manager: Manager) -> AgentType:
     return manager.agent_type("command")
 
 
-def _source_and_transfer(
-    spec: CreateSpec, address: Address, manager: Manager
-) -> tuple[WorkSource | None, str]:
-    """Where the work comes from and how it travels: here a worktree, elsewhere a mirror, a plain folder as it is."""
+def _seed_from_source(spec: CreateSpec, address: Address, manager: Manager) -> Seed:
+    """Where the work comes from and how it travels: here a worktree, to others a mirror, a plain folder as it is."""
     is_local = address.provider == "local" and address.host in ("", "local", "localhost")
-    wanted = registry.transfer_name(spec.transfer) if spec.transfer else ""
+    transfer = registry.transfer_name(spec.transfer) if spec.transfer else ""
     base = parse_branch_option(spec.branch or DEFAULT_BRANCH, "x").base
     source = find_origin(spec.source, base, manager, include_dirty=spec.include_dirty)
-    if wanted:
-        return source, wanted
-    if source.common_dir:
-        return source, "worktree" if is_local else "mirror"
-    return source, "none" if is_local else "copy"
+    if not transfer and source.common_dir:
+        transfer = "worktree" if is_local else "mirror"
+    elif not transfer:
+        transfer = "none" if is_local else "copy"
+    if transfer not in ("worktree", "mirror"):
+        return Seed(source=source, transfer=transfer)
+    return Seed(source=source, transfer=transfer, notes=later(lambda: _dirty_notes(source)))
 
 
 def _dirty_notes(source: WorkSource) -> tuple[str, ...]:

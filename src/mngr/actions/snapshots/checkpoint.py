@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from mngr.actions.create.seed import NOT_STATE
 from mngr.hosts.protocol import Host
 from mngr.model.agent import AgentSpec
 from mngr.model.host import HostRef
@@ -16,6 +15,11 @@ from mngr.transfer.refs import SNAPSHOTS, snapshot_refs
 from mngr.transfer.view import KEEP_INDEX, SNAPSHOT, Checkout, enter_script, view_script
 
 TAKEN, HOLDS_HOST_DIR, NO_WORK_DIR = 17, 18, 72
+# Shell patterns: what an agent's log and its processes wrote, and what is made anew for another agent.
+NOT_STATE = (
+    *("agent.json", "run.sh", "events.jsonl", "fold.json", "pid", ".pid", "exit.json", "screen"),
+    *("raw", "raw.tim", "outbox", "*.new.*", "*.lock", "*.lock.d"),
+)
 _KEPT = tuple(pattern for pattern in NOT_STATE if pattern != "outbox")
 
 

@@ -5,15 +5,18 @@ import sys
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
-from mngr.actions.create.create import AgentDiedError, create
+from mngr.actions.create.create import create
 from mngr.actions.create.plan import make_plan
 from mngr.actions.create.request import CreateSpec
+from mngr.actions.create.steps import AgentDiedError
 from mngr.actions.environment import RECURSION_GUARD
 from mngr.cli.call import Call
 from mngr.cli.change_text import with_notes
-from mngr.cli.create_options import spec_from_options, with_create_options
+from mngr.cli.create_options import request_from_words, with_create_options
 from mngr.cli.editor import message_text
+from mngr.cli.option_groups import RequestOption
 from mngr.cli.options import connect_command_option, dry_run_option, jobs_option
 from mngr.cli.render import JSON
 from mngr.cli.table import state_text
@@ -39,7 +42,7 @@ _HOW = ("connect", "foreground", "connect_command", "jobs", "max_running", "dry_
 )
 @click.argument("address", required=False, default="")
 @click.argument("agent_type", required=False, default="", metavar="[TYPE] [-- ARGS...]")
-@click.option("-m", "--message", default=None, metavar="TEXT", help="Its first message.")
+@click.option("-m", "--message", cls=RequestOption, default=None, metavar="TEXT", help="Its first message.")
 @click.option("--message-file", default=None, metavar="FILE", help="Its first message; - is stdin.")
 @click.option("--edit-message", is_flag=True, help="Write the first message in $EDITOR.")
 @click.option(
@@ -75,15 +78,16 @@ def command(call: Call, **options: Any) -> int:
     """
     call.output.check(Change)
     how = {key: options.pop(key) for key in _HOW}
-    spec = _spec(call, options)
-    if options["address"] == "-":
+    is_many = options["address"] == "-"
+    spec = _read_words(call, options)
+    if is_many:
         from mngr.cli.create_lines import create_lines
 
         return create_lines(
             call, spec, jobs=how["jobs"], max_running=how["max_running"], dry_run=how["dry_run"]
         )
     if how["dry_run"]:
-        return _say_plan(call, spec)
+        return _show_plan(call, spec)
     if how["foreground"]:
         from mngr.cli.foreground import in_foreground
 
@@ -100,24 +104,29 @@ def command(call: Call, **options: Any) -> int:
     return run_plan(plan_connect(change.agent, command=how["connect_command"], manager=call.manager))
 
 
-def _spec(call: Call, options: dict[str, Any]) -> CreateSpec:
+def _read_words(call: Call, options: dict[str, Any]) -> CreateSpec:
     """Everything but how to go about it, as the action wants it."""
-    many = options["address"] == "-"
+    context = click.get_current_context()
+    is_many = options["address"] == "-"
     message, file, edit = (options.pop(key) for key in ("message", "message_file", "edit_message"))
-    if many and file == "-":
+    if is_many and file == "-":
         raise UsageError("stdin holds the lines already", hint='give each line its own "message"')
-    text = message_text(message, file, edit=edit, stdin_is_free=False)
-    agent_type = options.pop("agent_type")
-    if agent_type and options["type"] and agent_type != options["type"]:
+    text = (message_text(message, file, edit=edit, stdin_is_free=False) or b"").decode(
+        "utf-8", "surrogateescape"
+    )
+    is_configured = context.get_parameter_source("message") == ParameterSource.DEFAULT_MAP
+    agent_type, address = options.pop("agent_type"), options.pop("address")
+    is_named_twice = context.get_parameter_source("type") == ParameterSource.COMMANDLINE
+    if agent_type and is_named_twice and agent_type != options["type"]:
         raise UsageError(f'two types: "{agent_type}" and --type {options["type"]}', hint="give one")
-    fields = {key: value for key, value in options.items() if key != "address"}
-    fields |= {
-        "name": "" if many else options["address"],
-        "type": agent_type or options["type"],
-        "message": (text or b"").decode("utf-8", "surrogateescape"),
+    words = {
+        "name": "" if is_many else address,
+        "type": agent_type,
+        "args": options.pop("args"),
+        "message": "" if is_configured else text,
     }
-    defaults = click.get_current_context().default_map or {}
-    return spec_from_options(fields, defaults, call.manager.config)
+    options["message"] = text if is_configured else ""
+    return request_from_words(context, options, words, call.manager.config)
 
 
 def _make(call: Call, spec: CreateSpec) -> Change:
@@ -159,26 +168,24 @@ def _connects(call: Call, wanted: bool | None, command: str) -> bool:
     return on_terminal and not os.environ.get("TMUX")
 
 
-def _say_plan(call: Call, spec: CreateSpec) -> int:
+def _show_plan(call: Call, spec: CreateSpec) -> int:
     plan = make_plan(spec, call.manager)
-    said = {
+    source, notes = plan.seed.source, plan.seed.notes()
+    host = plan.address.host or ("local" if plan.address.provider == "local" else "(a new one)")
+    record = {
         "name": plan.address.name or "(a name of its own)",
-        "host": plan.address.host or ("local" if plan.address.provider == "local" else "(a new one)"),
+        "host": host,
         "provider": plan.address.provider,
         "type": plan.agent_type.name,
         "args": list(plan.spec.args),
-        "transfer": plan.transfer,
-        "source": plan.source.path if plan.source else "",
-        "branch": plan.branch if plan.source and plan.source.common_dir else "",
+        "transfer": plan.seed.transfer,
+        "source": source.path if source else "",
+        "branch": plan.branch if source and source.common_dir else "",
         "labels": plan.spec.labels,
         "changed": False,
-        "notes": list(plan.tell()),
+        "notes": list(notes),
     }
-
-    def human() -> str:
-        what = " ".join(plan.spec.args) or plan.agent_type.name
-        line = f"Would create {said['name']} on {said['host']}: {what} ({plan.transfer} of {said['source']})"
-        return with_notes(one_line(line), plan.tell())
-
-    call.output.one(said, human)
+    program = " ".join(plan.spec.args) or plan.agent_type.name
+    line = f"Would create {record['name']} on {host}: {program} ({record['transfer']} of {record['source']})"
+    call.output.one(record, lambda: with_notes(one_line(line), notes))
     return ExitCode.DONE
