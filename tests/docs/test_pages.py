@@ -14,9 +14,10 @@ from mngr.model.ids import check_name
 from mngr.model.message import MESSAGE_LIMIT
 from mngr.tmux.recording import RAW_LIMIT
 from mngr.tmux.server import _FD_LIMIT
+from mngr_tmr.cli import slots
 from mngr_tmr.model.result import RAW_LIMIT as RESULT_LIMIT
 from mngr_tmr.model.run import RunOptions
-from mngr_tmr.run import artifacts, slots
+from mngr_tmr.run import artifacts
 
 __all__ = ["reader"]
 

@@ -14,8 +14,8 @@ from mngr.process import Completed, OnlyEnv, run
 from mngr_tmr.example.make import Example, make_example
 from mngr_tmr.model.integration import Integration
 from mngr_tmr.model.record import TaskRecord
-from mngr_tmr.run.folder import RunFolder, read_json
-from mngr_tmr.run.records import Records
+from mngr_tmr.run_folder.folder import RunFolder, read_json
+from mngr_tmr.run_folder.records import Records
 
 pytestmark = pytest.mark.slow
 

@@ -17,8 +17,8 @@ from mngr.store.paths import HostPaths
 from mngr.testing.faulty.host import put_state
 from mngr.testing.waiting import PATIENCE_S
 from mngr_tmr.engine.journal import read_journal
-from mngr_tmr.run.folder import RunFolder
 from mngr_tmr.run.polling import agents_of
+from mngr_tmr.run_folder.folder import RunFolder
 
 __all__ = ["pipeline"]
 

@@ -20,7 +20,7 @@ from mngr.cli.app import run
 from mngr.cli.command_table import COMMANDS
 from mngr.cli.complete import completed
 from mngr_lib.safe_text import one_line, safe_lines
-from mngr_tmr.run.progress import Progress
+from mngr_tmr.report.out.progress import Progress
 
 CONTROL = (
     "\x1b]52;c;ZXZpbA==\x07\x1b]0;evil\x07\x1b[38;5;99m\x9b2J\x7f\x08\r\x85\u202e\u2066\u200b\u2028\U000e0041"

@@ -17,7 +17,7 @@ from mngr.process import OnlyEnv
 from mngr.testing.waiting import PATIENCE_S
 from mngr_tmr.example.make import Example, make_example
 from mngr_tmr.report.out.page.source import TmrSource
-from mngr_tmr.run.folder import RunFolder
+from mngr_tmr.run_folder.folder import RunFolder
 
 pytestmark = pytest.mark.slow
 

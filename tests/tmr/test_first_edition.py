@@ -20,8 +20,8 @@ from mngr_tmr.engine.task_state import Phase
 from mngr_tmr.model.facts import RunResumed
 from mngr_tmr.report.out.page.page import agent_status
 from mngr_tmr.report.out.page.source import TmrSource
-from mngr_tmr.run.folder import RunFolder
-from mngr_tmr.run.records import Records
+from mngr_tmr.run_folder.folder import RunFolder
+from mngr_tmr.run_folder.records import Records
 
 _STORED = Path(__file__).parent / "first_edition"
 _CAUSES = {"test_crashes": "ended", "test_out_of_time": "timeout"}
@@ -96,7 +96,7 @@ def test_a_finished_run_has_the_same_rows_counts_and_branch_as_before(finished: 
     assert after["rows"] == before["rows"]
     for key in ("state", "exit_code", "counts", "causes", "branch", "integration"):
         assert after[key] == before[key], key
-    rows = TmrSource(RunFolder(str(finished.path))).contents().rows
+    rows = TmrSource(RunFolder(str(finished.path))).model().rows
     statuses = {row.task.node_id.rpartition("::")[2]: agent_status(row) for row in rows}
     assert (statuses["test_out_of_time"], statuses["test_crashes"]) == ("timeout", "error")
     (listed,) = finished.mngr("runs", "--json")["runs"]

@@ -19,8 +19,8 @@ from mngr.testing.waiting import PATIENCE_S
 from mngr_tmr.engine.journal import read_journal
 from mngr_tmr.model.entry import Entry
 from mngr_tmr.model.facts import AgentLaunched
-from mngr_tmr.run.folder import RunFolder
 from mngr_tmr.run.polling import TASK
+from mngr_tmr.run_folder.folder import RunFolder
 
 __all__ = ["engine", "yard"]
 

@@ -16,7 +16,7 @@ from mngr_tmr.report.data.counts import plural
 from mngr_tmr.report.data.read_run import is_alive
 from mngr_tmr.report.out.terminal import printable
 from mngr_tmr.run.cleanup import Leftovers, find_leftovers, remove
-from mngr_tmr.run.folder import read_spec
+from mngr_tmr.run_folder.folder import read_spec
 
 _PARTIAL = 3
 

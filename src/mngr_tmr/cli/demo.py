@@ -11,18 +11,19 @@ import click
 
 import mngr
 from mngr_lib.command_options import with_common_options
-from mngr_tmr.cli.finish import INTERRUPTED, progress_of
+from mngr_tmr.cli.finish import INTERRUPTED
+from mngr_tmr.cli.output import progress_of
 from mngr_tmr.cli.places import Place
 from mngr_tmr.cli.run import make_spec
 from mngr_tmr.demo.ending import ending
 from mngr_tmr.demo.setup import Stage, set_up_demo, user_packages
-from mngr_tmr.model.run import RunSpec
+from mngr_tmr.model.run import RunSpec, Secrets
+from mngr_tmr.report.out.progress import Progress
 from mngr_tmr.report.report import WrittenReport, write_report
 from mngr_tmr.report.reporter import Reporter
-from mngr_tmr.run.folder import RunFolder, make_folder, runs_folder
-from mngr_tmr.run.integrate_run import Secrets, integrate_run
-from mngr_tmr.run.progress import Progress
+from mngr_tmr.run.integrate_run import integrate_run
 from mngr_tmr.run.start import run_tasks
+from mngr_tmr.run_folder.folder import RunFolder, make_folder, runs_folder
 
 _SLOTS = 6
 # One of the agents hangs. It is among the first, so that others work while its silence is being counted.

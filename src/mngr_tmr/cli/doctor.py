@@ -12,7 +12,7 @@ from mngr_tmr.cli.settings import environment, new_options, settings, with_run_o
 from mngr_tmr.copies.copy import open_copy
 from mngr_tmr.report.data.counts import plural
 from mngr_tmr.run.preflight import check_agents, check_host, finding_line, is_here
-from mngr_tmr.run.redact import make_redactor
+from mngr_tmr.run_folder.redact import make_redactor
 
 
 @click.command("doctor")

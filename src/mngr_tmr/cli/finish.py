@@ -1,39 +1,23 @@
 """The end of every command that ran tasks: integrate, report, say what there is, and the exit code."""
 
-import io
-import sys
 from contextlib import suppress
 
 import click
 import msgspec
 
 import mngr
-from mngr_lib.command_options import is_quiet
+from mngr_tmr.cli.output import show
 from mngr_tmr.engine.state import RunState
 from mngr_tmr.model.facts import RunResumed
-from mngr_tmr.report.report import WrittenReport, write_report
+from mngr_tmr.model.run import Secrets
+from mngr_tmr.report.out.progress import Progress
+from mngr_tmr.report.report import write_report
 from mngr_tmr.report.reporter import Reporter
-from mngr_tmr.run.folder import RunFolder, read_json
-from mngr_tmr.run.integrate_run import Secrets, integrate_run
-from mngr_tmr.run.progress import Progress
-from mngr_tmr.run.redact import NOTHING_TO_HIDE, Redactor
+from mngr_tmr.run.integrate_run import integrate_run
 from mngr_tmr.run.start import run_tasks
+from mngr_tmr.run_folder.folder import RunFolder, read_json
 
 INTERRUPTED = 130
-
-
-def progress_of(form: str, redactor: Redactor = NOTHING_TO_HIDE) -> Progress:
-    """JSON lines are the command's result and go to stdout; words about progress go to stderr."""
-    if form == "human" and is_quiet():
-        return Progress(form, _Nowhere(), redactor)
-    return Progress(form, sys.stdout if form == "jsonl" else sys.stderr, redactor)
-
-
-class _Nowhere(io.StringIO):
-    """Where progress goes with -q."""
-
-    def write(self, text: str) -> int:
-        return len(text)
 
 
 def run_to_end(
@@ -82,8 +66,3 @@ def _finish(folder: RunFolder, state: RunState, progress: Progress) -> int:
     else:
         show(reported)
     return reported.exit_code
-
-
-def show(reported: WrittenReport) -> None:
-    for line in reported.lines:
-        click.echo(line)

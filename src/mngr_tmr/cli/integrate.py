@@ -6,17 +6,18 @@ from typing import Any
 import click
 from msgspec.structs import replace
 
-from mngr_tmr.cli.finish import progress_of, run_to_end, show
+from mngr_tmr.cli.finish import run_to_end
+from mngr_tmr.cli.output import progress_of, show
 from mngr_tmr.cli.places import Place, find_place
 from mngr_tmr.cli.settings import changed_options, out_option, secrets_of, settings
 from mngr_tmr.model.integration import Integration
 from mngr_tmr.report.report import write_report
-from mngr_tmr.run.folder import RunFolder
 from mngr_tmr.run.from_pipe import make_run_from_pipe, read_lines
 from mngr_tmr.run.integrate_run import integrate_run
 from mngr_tmr.run.integration_stage import Tell, integrate_again
-from mngr_tmr.run.records import Records
-from mngr_tmr.run.redact import joined_values, make_redactor, no_values_in_errors
+from mngr_tmr.run_folder.folder import RunFolder
+from mngr_tmr.run_folder.records import Records
+from mngr_tmr.run_folder.redact import joined_values, make_redactor, no_values_in_errors
 
 _PARTIAL = 3
 _FINE = (0, 8)

@@ -6,7 +6,7 @@ from msgspec import Struct
 import mngr
 from mngr_lib.command_options import note
 from mngr_tmr.cli.settings import known_environment
-from mngr_tmr.run.folder import RunFolder, find_folder, read_spec, runs_folder
+from mngr_tmr.run_folder.folder import RunFolder, find_folder, read_spec, runs_folder
 
 
 class Place(Struct, frozen=True):

@@ -12,8 +12,8 @@ from mngr_tmr.cli.settings import environment, preflight_option, pytest_option, 
 from mngr_tmr.model.run import RunSpec
 from mngr_tmr.model.task import agent_of
 from mngr_tmr.report.data.counts import plural
+from mngr_tmr.report.out.progress import clock
 from mngr_tmr.run.preflight import check_agents, finding_line
-from mngr_tmr.run.progress import clock
 
 
 @click.command("plan")

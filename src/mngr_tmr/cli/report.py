@@ -7,13 +7,13 @@ import msgspec
 
 import mngr
 from mngr_lib.command_options import note
-from mngr_tmr.cli.finish import show
+from mngr_tmr.cli.output import show
 from mngr_tmr.cli.places import find_place
 from mngr_tmr.cli.settings import out_option
 from mngr_tmr.report.out.page.source import TmrSource
 from mngr_tmr.report.out.summary import make_summary
 from mngr_tmr.report.report import write_report
-from mngr_tmr.run.folder import RunFolder
+from mngr_tmr.run_folder.folder import RunFolder
 from mngr_view.browser import has_browser
 from mngr_view.errors import ViewError
 from mngr_view.page import page_parts, write_page

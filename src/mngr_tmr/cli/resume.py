@@ -6,7 +6,8 @@ import click
 import msgspec
 
 import mngr
-from mngr_tmr.cli.finish import progress_of, run_to_end
+from mngr_tmr.cli.finish import run_to_end
+from mngr_tmr.cli.output import progress_of
 from mngr_tmr.cli.places import find_place
 from mngr_tmr.cli.settings import (
     changed_options,
@@ -16,11 +17,11 @@ from mngr_tmr.cli.settings import (
     settings,
     with_run_options,
 )
+from mngr_tmr.cli.slots import with_numbers
 from mngr_tmr.model.facts import RunResumed
 from mngr_tmr.model.run import RunOptions
-from mngr_tmr.run.records import Records
-from mngr_tmr.run.redact import no_values_in_errors
-from mngr_tmr.run.slots import with_numbers
+from mngr_tmr.run_folder.records import Records
+from mngr_tmr.run_folder.redact import no_values_in_errors
 
 
 @click.command("resume")

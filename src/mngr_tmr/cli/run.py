@@ -9,7 +9,8 @@ import click
 import msgspec
 
 import mngr
-from mngr_tmr.cli.finish import progress_of, run_to_end
+from mngr_tmr.cli.finish import run_to_end
+from mngr_tmr.cli.output import progress_of
 from mngr_tmr.cli.places import Place, find_place
 from mngr_tmr.cli.pytest_command import Wanted, find_pytest_command
 from mngr_tmr.cli.settings import (
@@ -29,10 +30,10 @@ from mngr_tmr.copies.copies import Copies
 from mngr_tmr.git import run_git
 from mngr_tmr.model.run import RunSpec
 from mngr_tmr.report.data.counts import plural
-from mngr_tmr.run.folder import RunFolder, make_folder
-from mngr_tmr.run.history import with_expected
 from mngr_tmr.run.preflight import check_agents, check_host, stop_for_problems
-from mngr_tmr.run.redact import joined_values, make_redactor, no_values_in_errors, refuse_test_ids
+from mngr_tmr.run_folder.folder import RunFolder, make_folder
+from mngr_tmr.run_folder.past_runs import with_expected
+from mngr_tmr.run_folder.redact import joined_values, make_redactor, no_values_in_errors, refuse_test_ids
 
 
 @click.command("run")

@@ -16,10 +16,10 @@ from mngr_tmr.cli.settings import out_option
 from mngr_tmr.report.data.read_run import is_alive, read_run
 from mngr_tmr.report.data.report_model import make_report_model
 from mngr_tmr.report.data.sections import SECTIONS, SectionName
+from mngr_tmr.report.out.progress import clock
 from mngr_tmr.report.out.summary import Summary, make_summary
 from mngr_tmr.report.out.terminal import printable
-from mngr_tmr.run.folder import RunFolder, run_names
-from mngr_tmr.run.progress import clock
+from mngr_tmr.run_folder.folder import RunFolder, run_names
 
 
 class RunRow(Struct, frozen=True):

@@ -9,9 +9,8 @@ import click
 import msgspec
 
 import mngr
-from mngr_tmr.model.run import RunOptions
-from mngr_tmr.run.integrate_run import Secrets
-from mngr_tmr.run.slots import with_numbers
+from mngr_tmr.cli.slots import with_numbers
+from mngr_tmr.model.run import RunOptions, Secrets
 
 F = TypeVar("F", bound=Callable[..., Any])
 

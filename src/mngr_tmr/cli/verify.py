@@ -8,8 +8,8 @@ from mngr_tmr.cli.places import find_place
 from mngr_tmr.cli.settings import environment, out_option, settings
 from mngr_tmr.model.record import TaskRecord
 from mngr_tmr.report.out.terminal import printable
-from mngr_tmr.run.records import Records
-from mngr_tmr.run.redact import no_values_in_errors
+from mngr_tmr.run_folder.records import Records
+from mngr_tmr.run_folder.redact import no_values_in_errors
 from mngr_tmr.verify.verify import verify
 
 

@@ -17,7 +17,7 @@ from msgspec import Struct
 import mngr
 from mngr_tmr.example.make import Example, make_example, plays_folder
 from mngr_tmr.git import run_git
-from mngr_tmr.run.folder import runs_folder
+from mngr_tmr.run_folder.folder import runs_folder
 
 _NAME = "demo"
 _PREFIX = "mngr-demo-"

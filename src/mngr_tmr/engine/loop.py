@@ -6,7 +6,7 @@ from mngr_tmr.engine.decide import decide
 from mngr_tmr.engine.executor import Executor
 from mngr_tmr.engine.journal import JournalError, storable
 from mngr_tmr.engine.observation import Poll
-from mngr_tmr.engine.state import RunState
+from mngr_tmr.engine.state import Observe, RunState
 from mngr_tmr.model.entry import Entry
 from mngr_tmr.model.facts import RunPaused
 
@@ -16,7 +16,6 @@ _NO_SPACE_S = 600.0
 _PAUSE_S = 4 * _TICK_S
 
 Append = Callable[..., None]
-Observe = Callable[[RunState, tuple[Entry, ...]], None]
 
 
 class Loop:

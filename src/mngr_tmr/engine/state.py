@@ -1,6 +1,6 @@
 """The state of a run, folded from its journal one entry at a time."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from msgspec import Struct, convert, to_builtins
 from msgspec.structs import replace
@@ -274,6 +274,10 @@ class RunState:
             self.strays.pop(slug, None)
         if before.agent != after.agent or phase not in HOLDS_SLOT:
             self.observations.pop(before.agent, None)
+
+
+Observe = Callable[[RunState, tuple[Entry, ...]], None]
+"""Called with the state and the entries that have just been recorded."""
 
 
 def deadline_s(options: RunOptions, step: Step) -> float:

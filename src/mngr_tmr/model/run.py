@@ -1,6 +1,7 @@
 """`run.json`: what was asked, written once before anything is done."""
 
 import os
+from collections.abc import Mapping
 from typing import Literal
 
 from msgspec import Struct, field
@@ -73,3 +74,10 @@ class RunSpec(Struct, frozen=True):
         """How pytest is started in a working copy: by the Python of the copy, where it has one of its own."""
         is_lender = self.options.own_venv and os.path.isabs(self.pytest[0])
         return ("python3", *self.pytest[1:]) if is_lender else self.pytest
+
+
+class Secrets(Struct, frozen=True):
+    """Values that are never written down: for the tests, and for the integrator alone."""
+
+    tests: Mapping[str, str] = {}
+    integrator: Mapping[str, str] = {}

@@ -12,7 +12,7 @@ from mngr_tmr.report.out.markdown import append_step_summary, step_summary
 from mngr_tmr.report.out.page.source import TmrSource
 from mngr_tmr.report.out.summary import make_summary
 from mngr_tmr.report.out.terminal import report_lines
-from mngr_tmr.run.folder import RunFolder
+from mngr_tmr.run_folder.folder import RunFolder
 from mngr_view.errors import ViewError
 from mngr_view.page import page_parts
 

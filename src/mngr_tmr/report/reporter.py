@@ -4,12 +4,11 @@ import threading
 import time
 
 import mngr
-from mngr_tmr.engine.loop import Observe
-from mngr_tmr.engine.state import RunState
+from mngr_tmr.engine.state import Observe, RunState
 from mngr_tmr.model.entry import Entry
 from mngr_tmr.report.out.page.source import TmrSource
 from mngr_tmr.report.report import try_page, write_summary
-from mngr_tmr.run.folder import RunFolder
+from mngr_tmr.run_folder.folder import RunFolder
 
 EVERY_S = 5.0
 _SHARE = 30.0

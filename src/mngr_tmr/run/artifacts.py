@@ -4,9 +4,9 @@ import os
 from contextlib import suppress
 
 import mngr
-from mngr_tmr.run.writer import RunWriter
+from mngr_tmr.run_folder.attempt import OUTBOX
+from mngr_tmr.run_folder.writer import RunWriter
 
-OUTBOX = "outbox"
 _CONVERSATION, _RECORDING, _USAGE = "conversation.jsonl", "recording.cast", "usage.json"
 _SCREEN = "screen.txt"
 _MOST = 256 << 20

@@ -12,8 +12,8 @@ from mngr_tmr.copies.hosts import destroy_unfinished
 from mngr_tmr.git import Repository
 from mngr_tmr.model.run import RunSpec
 from mngr_tmr.model.task import integrated_branch
-from mngr_tmr.run.folder import RunFolder
 from mngr_tmr.run.polling import agents_of
+from mngr_tmr.run_folder.folder import RunFolder
 
 
 class Branch(Struct, frozen=True):

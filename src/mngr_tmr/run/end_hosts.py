@@ -7,8 +7,8 @@ import mngr
 from mngr_tmr.engine.state import RunState
 from mngr_tmr.engine.task_state import HOLDS_SLOT, Phase
 from mngr_tmr.model.task import agent_of
-from mngr_tmr.run.log import error_text
 from mngr_tmr.run.polling import RUN, find_known, list_safely
+from mngr_tmr.run_folder.log import error_text
 
 _AT_ONCE = 8
 

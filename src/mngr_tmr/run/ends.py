@@ -12,8 +12,8 @@ from mngr_tmr.copies.hosts import destroy_unfinished
 from mngr_tmr.engine.state import RunState
 from mngr_tmr.engine.task_state import Phase
 from mngr_tmr.model.run import RunSpec
-from mngr_tmr.run.log import error_text
 from mngr_tmr.run.polling import RUN, find_known, list_safely
+from mngr_tmr.run_folder.log import error_text
 
 _LIVE = ("CREATING", "RUNNING", "WAITING", "UNKNOWN")
 _HAS_WORK = (Phase.WORKING, Phase.ENDING, Phase.PULLING)

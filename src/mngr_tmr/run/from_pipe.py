@@ -21,10 +21,11 @@ from mngr_tmr.model.run import RunSpec
 from mngr_tmr.model.task import Task, agent_of
 from mngr_tmr.prompts.render import render_prompt
 from mngr_tmr.run.artifacts import pull_artifacts
-from mngr_tmr.run.folder import RunFolder, make_folder
 from mngr_tmr.run.polling import how
-from mngr_tmr.run.redact import refuse_test_ids
-from mngr_tmr.run.steps import Pulled, needs_verdict, read_attempt_claim, refuse_leaks
+from mngr_tmr.run.steps import refuse_leaks
+from mngr_tmr.run_folder.attempt import Pulled, needs_verdict, read_attempt_claim
+from mngr_tmr.run_folder.folder import RunFolder, make_folder
+from mngr_tmr.run_folder.redact import refuse_test_ids
 
 _ATTEMPT = 1
 _AT_ONCE = 8

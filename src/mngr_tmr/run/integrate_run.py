@@ -1,10 +1,9 @@
 """The reduce step of a run on the disk: its records in, `integration.json`, `pr.md` and the branch out."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 import mngr
@@ -15,17 +14,10 @@ from mngr_tmr.integrate.publish.push import find_token, publish
 from mngr_tmr.integrate.reduce import reduce
 from mngr_tmr.integrate.trust import AgentTrust
 from mngr_tmr.model.integration import Integration
-from mngr_tmr.model.run import RunOptions, RunSpec
-from mngr_tmr.run.folder import RunFolder, read_json
-from mngr_tmr.run.records import Records
-from mngr_tmr.run.redact import Redactor, no_values_in_errors
-
-
-class Secrets(Struct, frozen=True):
-    """Values that are never written down: for the tests, and for the integrator alone."""
-
-    tests: Mapping[str, str] = {}
-    integrator: Mapping[str, str] = {}
+from mngr_tmr.model.run import RunOptions, RunSpec, Secrets
+from mngr_tmr.run_folder.folder import RunFolder, read_json
+from mngr_tmr.run_folder.records import Records
+from mngr_tmr.run_folder.redact import Redactor, no_values_in_errors
 
 
 def integrate_run(

@@ -9,8 +9,8 @@ from mngr_tmr.engine.state import fold
 from mngr_tmr.model.entry import Entry
 from mngr_tmr.model.facts import BranchBuilt, IntegrationRepeated
 from mngr_tmr.model.integration import Integration
-from mngr_tmr.run.folder import RunFolder, read_spec
-from mngr_tmr.run.log import RunLog, error_text
+from mngr_tmr.run_folder.folder import RunFolder, read_spec
+from mngr_tmr.run_folder.log import RunLog, error_text
 
 Tell = Callable[[str], None]
 Integrate = Callable[[Tell], Integration]

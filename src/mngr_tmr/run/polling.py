@@ -7,8 +7,8 @@ import mngr
 from mngr_lib.safe_text import one_line
 from mngr_tmr.engine.observation import Activity, AgentStatus, Poll
 from mngr_tmr.model.facts import AgentLaunched
-from mngr_tmr.run.log import error_text
 from mngr_tmr.run.screens import Screens
+from mngr_tmr.run_folder.log import error_text
 
 RUN, TASK, ATTEMPT = "tmr.run", "tmr.task", "tmr.attempt"
 

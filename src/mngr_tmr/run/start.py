@@ -11,18 +11,18 @@ import mngr
 from mngr_tmr.copies.base_snapshot import ensure_base_snapshot
 from mngr_tmr.engine.clock import RunClock
 from mngr_tmr.engine.journal import read_journal
-from mngr_tmr.engine.loop import Loop, Observe
-from mngr_tmr.engine.state import RunState, fold
+from mngr_tmr.engine.loop import Loop
+from mngr_tmr.engine.state import Observe, RunState, fold
 from mngr_tmr.model.entry import Entry
 from mngr_tmr.model.facts import RunInterrupted, RunResumed
 from mngr_tmr.run.end_hosts import end_idle_hosts
 from mngr_tmr.run.ends import end_steps, remove_leftovers, start_hosts, stop_all
-from mngr_tmr.run.folder import RunFolder, read_spec
 from mngr_tmr.run.integration_stage import Integrate, Tell, open_journal, run_stage
-from mngr_tmr.run.log import RunLog
 from mngr_tmr.run.polling import AgentPoller
 from mngr_tmr.run.steps import Steps
 from mngr_tmr.run.thread_executor import ThreadExecutor
+from mngr_tmr.run_folder.folder import RunFolder, read_spec
+from mngr_tmr.run_folder.log import RunLog
 
 # Without a ring. A result that nobody tells of is noticed within a second all the same.
 POLL_S = 0.8

@@ -7,7 +7,6 @@ from contextlib import ExitStack
 from functools import partial
 
 import msgspec
-from msgspec import Struct
 
 import mngr
 from mngr_tmr.copies.hosts import host_words
@@ -25,33 +24,23 @@ from mngr_tmr.model.facts import (
     VerdictsFound,
     WorkPulled,
 )
-from mngr_tmr.model.result import RAW_LIMIT, Claim, read_claim
 from mngr_tmr.model.run import RunSpec
 from mngr_tmr.model.task import Task, agent_of, branch_of
 from mngr_tmr.model.verdict import Verified
 from mngr_tmr.prompts.render import nudge_text, render_prompt
 from mngr_tmr.publish.helper import helper_config, helper_setup
-from mngr_tmr.run.artifacts import OUTBOX, only_folder, pull_artifacts
+from mngr_tmr.run.artifacts import only_folder, pull_artifacts
 from mngr_tmr.run.end_hosts import end_host
-from mngr_tmr.run.folder import RunFolder, read_json
 from mngr_tmr.run.polling import ATTEMPT, RUN, TASK, find_known, is_complete, launched_as
-from mngr_tmr.run.redact import Redactor, no_values_in_errors
+from mngr_tmr.run_folder.attempt import Pulled, needs_verdict, read_attempt_claim
+from mngr_tmr.run_folder.folder import RunFolder, read_json
+from mngr_tmr.run_folder.redact import Redactor, no_values_in_errors
 from mngr_tmr.verify.verify import CommitCheck, measure_base, verify_equal
 
-_RESULT = "result.json"
 _DELIVERED = ("delivered", "queued")
 _TAKEN = ("prompt_submitted", "prompt_queued")
 _OWN_WORD_S = 5.0
 _SILENT_HOST_S = 1.0
-
-
-class Pulled(Struct, frozen=True):
-    """`pulled.json`: what came home of one attempt."""
-
-    branch: str = ""
-    commit: str = ""
-    notes: tuple[str, ...] = ()
-    tree: str = ""
 
 
 class Steps:
@@ -283,27 +272,6 @@ def refuse_leaks(spec: RunSpec, pulled: Pulled, redactor: Redactor) -> None:
             f"its commits hold the value of {', '.join(sorted(names))} and are not used",
             hint=f"look at it with care, then: git branch -D {redactor.text(pulled.branch)}",
         )
-
-
-def read_attempt_claim(folder: RunFolder, task: Task, attempt: int) -> Claim | None:
-    """The result file of an attempt as it was received; None when there is none."""
-    path = os.path.join(folder.attempt(task.slug, attempt), OUTBOX, _RESULT)
-    if os.path.islink(path):
-        return Claim(problem="the result is a link, not a file")
-    try:
-        with open(path, "rb") as file:
-            return read_claim(file.read(RAW_LIMIT + 1), task.node_id)
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        return Claim(problem=f"the result cannot be read: {error.strerror}")
-
-
-def needs_verdict(claim: Claim | None, commit: str, base: str) -> bool:
-    """Only a readable result with commits has something to verify; at the base commit the verdict is known."""
-    if claim is None or claim.result is None or claim.problem:
-        return False
-    return bool(commit) and commit != base and claim.result.outcome != "blocked"
 
 
 def filled(arg: str, task: Task) -> str:

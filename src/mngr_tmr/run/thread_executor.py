@@ -11,7 +11,7 @@ from mngr_tmr.engine.clock import RunClock
 from mngr_tmr.engine.observation import Poll
 from mngr_tmr.model.entry import Entry
 from mngr_tmr.model.facts import AnyFact, Refusal
-from mngr_tmr.run.log import error_text
+from mngr_tmr.run_folder.log import error_text
 
 Step = Callable[[Entry], AnyFact]
 PollAgents = Callable[[float], Poll]

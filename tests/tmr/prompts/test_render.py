@@ -15,7 +15,7 @@ from mngr_tmr.model.task import Task, make_task
 from mngr_tmr.prompts.render import code, fenced, nudge_text, render_prompt
 from mngr_tmr.publish.helper import HelperConfig, helper_setup
 from mngr_tmr.publish.schema import schema_text
-from mngr_tmr.verify.commits import read_commits
+from mngr_tmr.run_folder.commits import read_commits
 
 BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 TEST = "tests/test_app.py::test_greets"

@@ -18,8 +18,8 @@ from mngr_tmr.model.run import RunOptions, RunSpec
 from mngr_tmr.model.task import Task, make_task
 from mngr_tmr.model.verdict import TestOutcome, TestRun, Verdict, Verified
 from mngr_tmr.report.data.report_model import ReportModel, RunReading, make_report_model
-from mngr_tmr.run.folder import RunFolder, make_folder, runs_folder
-from mngr_tmr.run.steps import Pulled
+from mngr_tmr.run_folder.attempt import Pulled
+from mngr_tmr.run_folder.folder import RunFolder, make_folder, runs_folder
 
 T0 = 1_790_000_000.0
 BASE = "b" * 40

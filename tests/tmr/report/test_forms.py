@@ -44,7 +44,7 @@ from mngr_tmr.report.out.page.page import make_run
 from mngr_tmr.report.out.summary import Summary, make_summary, summary_schema
 from mngr_tmr.report.out.terminal import report_lines
 from mngr_tmr.report.report import write_summary
-from mngr_tmr.run.folder import RunFolder
+from mngr_tmr.run_folder.folder import RunFolder
 from mngr_view.records import Fact
 
 FOLDER = RunFolder("/repo/.mngr/tmr/r1")

@@ -19,7 +19,7 @@ from mngr_tmr.report.data.read_run import RunReader, is_alive, read_run
 from mngr_tmr.report.out.page.page import make_run
 from mngr_tmr.report.report import write_report
 from mngr_tmr.report.reporter import Reporter
-from mngr_tmr.run.folder import RunFolder
+from mngr_tmr.run_folder.folder import RunFolder
 from mngr_view.template import TEMPLATE
 
 

@@ -15,8 +15,8 @@ from tests.tmr.run.pipeline import Pipeline
 import mngr
 from mngr.process import wait_until
 from mngr_tmr.engine.journal import read_journal
-from mngr_tmr.run.folder import RunFolder, read_spec
 from mngr_tmr.run.polling import agents_of
+from mngr_tmr.run_folder.folder import RunFolder, read_spec
 
 LIFE_S = 300.0
 

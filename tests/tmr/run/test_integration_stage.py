@@ -7,9 +7,9 @@ import pytest
 import mngr
 from mngr_tmr.model.entry import Entry
 from mngr_tmr.model.integration import Integration
-from mngr_tmr.run.folder import RunFolder
 from mngr_tmr.run.integration_stage import Integrate, Tell, run_stage
-from mngr_tmr.run.log import RunLog
+from mngr_tmr.run_folder.folder import RunFolder
+from mngr_tmr.run_folder.log import RunLog
 
 DONE = Integration("b" * 40, "tmr/r1/integrated", "c" * 40)
 

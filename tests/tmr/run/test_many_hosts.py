@@ -22,9 +22,9 @@ from mngr_tmr.engine.journal import read_journal
 from mngr_tmr.engine.state import RunState
 from mngr_tmr.model.entry import Entry
 from mngr_tmr.model.facts import AgentStopped
-from mngr_tmr.run.folder import read_spec
 from mngr_tmr.run.polling import AgentPoller
 from mngr_tmr.run.steps import Steps
+from mngr_tmr.run_folder.folder import read_spec
 
 pytestmark = pytest.mark.slow
 

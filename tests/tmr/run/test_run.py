@@ -15,9 +15,9 @@ from mngr_tmr.engine.journal import read_journal
 from mngr_tmr.model.entry import Entry
 from mngr_tmr.model.facts import RunResumed, VerifyRequest
 from mngr_tmr.model.task import agent_of, branch_of
-from mngr_tmr.run.folder import RunFolder
 from mngr_tmr.run.polling import agents_of
 from mngr_tmr.run.steps import Steps
+from mngr_tmr.run_folder.folder import RunFolder
 
 pytestmark = pytest.mark.slow
 

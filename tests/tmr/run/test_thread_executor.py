@@ -14,10 +14,10 @@ from mngr.testing.waiting import PATIENCE_S
 from mngr_tmr.engine.observation import Poll
 from mngr_tmr.model.entry import Entry
 from mngr_tmr.model.facts import AnyFact
-from mngr_tmr.run.folder import RunFolder
-from mngr_tmr.run.log import RunLog
-from mngr_tmr.run.redact import Redactor
 from mngr_tmr.run.thread_executor import ThreadExecutor
+from mngr_tmr.run_folder.folder import RunFolder
+from mngr_tmr.run_folder.log import RunLog
+from mngr_tmr.run_folder.redact import Redactor
 
 SELDOM_S = 3600.0
 

@@ -19,9 +19,9 @@ from mngr_tmr.model.record import TaskRecord
 from mngr_tmr.model.task import Task
 from mngr_tmr.model.verdict import Verified
 from mngr_tmr.report.data.report_model import RunReading
-from mngr_tmr.run.folder import RunFolder, read_json, read_spec
-from mngr_tmr.run.records import Records
-from mngr_tmr.run.steps import read_attempt_claim
+from mngr_tmr.run_folder.attempt import read_attempt_claim
+from mngr_tmr.run_folder.folder import RunFolder, read_json, read_spec
+from mngr_tmr.run_folder.records import Records
 
 _UNREADABLE = (mngr.MngrError, OSError, msgspec.MsgspecError, ValueError, RecursionError)
 _IMPOSSIBLE = (KeyError, msgspec.MsgspecError, TypeError, AttributeError)

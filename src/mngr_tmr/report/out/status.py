@@ -11,8 +11,8 @@ from mngr_tmr.report.data.causes import FailureCause, count_failures
 from mngr_tmr.report.data.counts import count_line, plural
 from mngr_tmr.report.data.escalations import RaisedEscalation
 from mngr_tmr.report.data.report_model import ReportModel, ReportState
+from mngr_tmr.report.out.progress import answer_command, clock
 from mngr_tmr.report.out.terminal import cause_line, printable
-from mngr_tmr.run.progress import answer_command, clock
 
 _MOST = 10
 _WORDS = {

@@ -15,7 +15,7 @@ from mngr_tmr.report.data.escalations import RaisedEscalation
 from mngr_tmr.report.data.report_model import ReportModel, ReportState
 from mngr_tmr.report.data.rows import MergedChange, ReportRow, verdict
 from mngr_tmr.report.data.sections import SectionName
-from mngr_tmr.run.folder import RunFolder
+from mngr_tmr.run_folder.folder import RunFolder
 
 SCHEMA = 1
 _RAW = 20_000

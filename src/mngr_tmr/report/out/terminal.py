@@ -11,7 +11,7 @@ from mngr_tmr.report.data.causes import FailureCause
 from mngr_tmr.report.data.counts import cost_of, count_line, failures_and_causes, plural, tokens_of
 from mngr_tmr.report.data.report_model import ReportModel
 from mngr_tmr.report.data.sections import NAMES, SECTIONS, SectionName
-from mngr_tmr.run.folder import RunFolder, runs_folder
+from mngr_tmr.run_folder.folder import RunFolder, runs_folder
 
 _MOST = 10
 _WIDE = 150

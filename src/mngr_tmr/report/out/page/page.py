@@ -10,7 +10,7 @@ from mngr_tmr.report.out.page.branch import branch_commits
 from mngr_tmr.report.out.page.recipes import row_recipes
 from mngr_tmr.report.out.page.tabs import Tab, as_attempts
 from mngr_tmr.report.out.page.work import usage_facts, work_of
-from mngr_tmr.run.progress import clock
+from mngr_tmr.report.out.progress import clock
 from mngr_view.records import (
     Cause,
     Fact,

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from mngr_tmr.model.run import RunSpec
 from mngr_tmr.model.task import integrated_branch
 from mngr_tmr.report.data.rows import ReportRow
-from mngr_tmr.run.progress import answer_command
+from mngr_tmr.report.out.progress import answer_command
 from mngr_view.records import Recipe
 
 _SHORT = 12

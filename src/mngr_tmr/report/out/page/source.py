@@ -19,7 +19,7 @@ from mngr_tmr.report.out.page.detail import load_tab
 from mngr_tmr.report.out.page.page import make_run
 from mngr_tmr.report.out.page.tabs import KitTab, Tab, base_tabs, find_tabs, marks_of
 from mngr_tmr.report.out.terminal import run_argument
-from mngr_tmr.run.folder import RunFolder
+from mngr_tmr.run_folder.folder import RunFolder
 from mngr_view.records import Index
 
 

@@ -8,7 +8,7 @@ from mngr_tmr.model.record import TaskRecord
 from mngr_tmr.report.data.counts import cost_of, tokens_of
 from mngr_tmr.report.data.escalations import RaisedEscalation
 from mngr_tmr.report.data.rows import ReportRow, outcome_word, verdict
-from mngr_tmr.run.progress import clock
+from mngr_tmr.report.out.progress import clock
 from mngr_view.records import Change, Fact, MergedAs, Recipe, Work, WorkCommit
 
 _PATHS = 200

@@ -4,7 +4,7 @@ import pytest
 from tests.tmr.project import Project
 
 from mngr_tmr.model.result import Change, Claim, Result
-from mngr_tmr.verify.commits import read_commits
+from mngr_tmr.run_folder.commits import read_commits
 
 
 @pytest.mark.accept("M5", "M6")

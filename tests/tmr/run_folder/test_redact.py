@@ -26,11 +26,12 @@ from mngr_tmr.engine.journal import Journal
 from mngr_tmr.model.run import RunSpec
 from mngr_tmr.model.task import make_task
 from mngr_tmr.model.verdict import TestRun, Verified
-from mngr_tmr.run.folder import RunFolder, make_folder
-from mngr_tmr.run.matching import views
-from mngr_tmr.run.redact import Redactor, make_redactor, no_values_in_errors, refuse_test_ids
-from mngr_tmr.run.steps import Pulled, refuse_leaks
-from mngr_tmr.run.writer import RunWriter
+from mngr_tmr.run.steps import refuse_leaks
+from mngr_tmr.run_folder.attempt import Pulled
+from mngr_tmr.run_folder.folder import RunFolder, make_folder
+from mngr_tmr.run_folder.matching import views
+from mngr_tmr.run_folder.redact import Redactor, make_redactor, no_values_in_errors, refuse_test_ids
+from mngr_tmr.run_folder.writer import RunWriter
 
 pytestmark = pytest.mark.accept("Q6")
 
@@ -122,7 +123,7 @@ def test_a_find_in_a_view_is_the_same_place_in_the_text() -> None:
 @pytest.mark.accept("Q13")
 @pytest.mark.parametrize("window", [20_000, 70_011, 1 << 20])
 def test_a_value_across_pieces_of_a_stream_is_found(window: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mngr_tmr.run.redact._WINDOW", window)
+    monkeypatch.setattr("mngr_tmr.run_folder.redact._WINDOW", window)
     text = (f"{'x' * 70_000}{TOKEN}{'é' * 3_000}" * 4 + TOKEN).encode()
     pieces = [text[at : at + 777] for at in range(0, len(text), 777)]
     assert b"".join(REDACTOR.stream(pieces)) == text.replace(TOKEN.encode(), b"[hidden TOKEN]")

@@ -17,9 +17,9 @@ from mngr_tmr.model.result import Claim
 from mngr_tmr.model.run import RunSpec
 from mngr_tmr.model.task import Task
 from mngr_tmr.model.verdict import Verified
-from mngr_tmr.run.folder import RunFolder, read_json, read_spec
-from mngr_tmr.run.steps import Pulled, read_attempt_claim
-from mngr_tmr.verify.commits import read_commits
+from mngr_tmr.run_folder.attempt import Pulled, read_attempt_claim
+from mngr_tmr.run_folder.commits import read_commits
+from mngr_tmr.run_folder.folder import RunFolder, read_json, read_spec
 
 _SPANS = {
     Phase.QUEUED: "queue",

@@ -6,7 +6,7 @@ from tests.tmr.engine.test_simulation import make_spec
 from mngr_tmr.engine.state import fold
 from mngr_tmr.model.entry import Entry
 from mngr_tmr.model.facts import Refusal
-from mngr_tmr.run.progress import summary, told
+from mngr_tmr.report.out.progress import summary, told
 
 
 @pytest.mark.accept("E3", "U2")

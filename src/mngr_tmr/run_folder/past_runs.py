@@ -7,8 +7,8 @@ from msgspec.structs import replace
 import mngr
 from mngr_tmr.engine.journal import JournalError, read_journal
 from mngr_tmr.model.task import Task
-from mngr_tmr.run.folder import RunFolder, read_spec, run_names
-from mngr_tmr.run.records import spans
+from mngr_tmr.run_folder.folder import RunFolder, read_spec, run_names
+from mngr_tmr.run_folder.records import spans
 
 _RUNS = 3
 

@@ -10,8 +10,8 @@ import msgspec
 
 import mngr
 from mngr_tmr.model.run import RunSpec
-from mngr_tmr.run.redact import NOTHING_TO_HIDE, Redactor, joined_values, make_redactor
-from mngr_tmr.run.writer import RunWriter, write_new
+from mngr_tmr.run_folder.redact import NOTHING_TO_HIDE, Redactor, joined_values, make_redactor
+from mngr_tmr.run_folder.writer import RunWriter, write_new
 
 T = TypeVar("T")
 

@@ -12,7 +12,7 @@ from mngr_tmr.engine.state import RunState
 from mngr_tmr.engine.task_state import HOLDS_SLOT, Phase, TaskState
 from mngr_tmr.model.entry import Entry
 from mngr_tmr.model.facts import AgentAsks, LaunchingStopped, RunPaused, VerdictsFound
-from mngr_tmr.run.redact import NOTHING_TO_HIDE, Redactor
+from mngr_tmr.run_folder.redact import NOTHING_TO_HIDE, Redactor
 
 _REDRAW_S = 0.2
 _PLAIN_EVERY_S = 30.0

@@ -9,8 +9,8 @@ from tests.support.world import World
 
 import mngr
 from mngr.testing.faulty.provider import FaultyProvider
+from mngr_tmr.cli.slots import with_numbers
 from mngr_tmr.model.run import RunOptions
-from mngr_tmr.run.slots import with_numbers
 
 pytestmark = pytest.mark.accept("E2")
 

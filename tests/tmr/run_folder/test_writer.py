@@ -11,8 +11,8 @@ import mngr_tmr
 PACKAGE = Path(mngr_tmr.__file__).parent
 BUNDLED = ("zoo/project", "example/project")
 ELSEWHERE = {
-    "run/writer.py": "it is the writer",
-    "run/folder.py": "makes the empty folder of a run",
+    "run_folder/writer.py": "it is the writer",
+    "run_folder/folder.py": "makes the empty folder of a run",
     "engine/journal.py": "appends entries that were cleaned",
     "publish/program/results.py": "runs on the agent's host",
     "publish/program/judging.py": "runs on the agent's host",

@@ -23,7 +23,7 @@ import msgspec
 import mngr
 from mngr_tmr.git import Repository
 from mngr_tmr.model.run import RunSpec
-from mngr_tmr.run.matching import REACH, SHORTEST, Matcher
+from mngr_tmr.run_folder.matching import REACH, SHORTEST, Matcher
 
 T = TypeVar("T")
 

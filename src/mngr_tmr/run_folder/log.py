@@ -4,7 +4,7 @@ import time
 import traceback
 
 import mngr
-from mngr_tmr.run.folder import RunFolder
+from mngr_tmr.run_folder.folder import RunFolder
 
 
 class RunLog:

@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 import msgspec
 
 import mngr
-from mngr_tmr.run.redact import NOTHING_TO_HIDE, Redactor
+from mngr_tmr.run_folder.redact import NOTHING_TO_HIDE, Redactor
 
 _UNFINISHED = re.compile(r"\.(?:incoming|new)-(\d+)-.*")
 _CAST_LIMIT = 256 << 20
