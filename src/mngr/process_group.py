@@ -5,6 +5,8 @@ import signal
 import subprocess
 import time
 
+from mngr_lib.proc import has_proc, process_ids, read_stat
+
 # How long the members of a killed group may take to be gone: they finish the system call that they are in.
 _LAST_BREATH_S, _STEP_S = 2.0, 0.002
 
@@ -19,22 +21,11 @@ def end_group(child: "subprocess.Popen[bytes]") -> None:
 
 
 def _is_busy(group: int) -> bool:
-    """Whether a member of the group is more than a zombie, which nobody may come to bury for a while."""
-    try:
-        pids = [name for name in os.listdir("/proc") if name.isdigit()]
-    except OSError:
+    """Whether a member of the group is more than a zombie, which its parent may leave for a while."""
+    if not has_proc():
         return True
-    return any(_state_in(group, pid) not in "ZX" for pid in pids)
-
-
-def _state_in(group: int, pid: str) -> str:
-    """The letter of a process of that group, X for any other."""
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            state, _, its_group = file.read().rpartition(b")")[2].split()[:3]
-    except OSError:
-        return "X"
-    return state.decode() if int(its_group) == group else "X"
+    stats = map(read_stat, process_ids())
+    return any(stat and stat.group == group and not stat.is_dead for stat in stats)
 
 
 def _signal(group: int, number: int) -> bool:

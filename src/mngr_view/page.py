@@ -1,10 +1,10 @@
 """Records to one HTML file that needs nothing beside it."""
 
 import os
-import secrets
 import stat
 from collections.abc import Iterable, Iterator
 
+from mngr_lib.files import replace_file
 from mngr_view.chunks import INDEX, elements, encode
 from mngr_view.errors import ViewError
 from mngr_view.records import Index
@@ -28,7 +28,7 @@ def write_page(
             with open(target, "wb") as out:
                 out.writelines(parts)
         else:
-            _replace(target, parts)
+            replace_file(target, parts)
     except OSError as error:
         raise ViewError(f"cannot write {file}: {error.strerror or error}") from error
 
@@ -50,16 +50,3 @@ def _parts(head: bytes, index: Index, chunks: Iterable[tuple[str, bytes]], tail:
 def _with_index(index: Index, chunks: Iterable[tuple[str, bytes]]) -> Iterator[tuple[str, bytes]]:
     yield INDEX, encode(index)
     yield from chunks
-
-
-def _replace(target: str, parts: Iterable[bytes]) -> None:
-    folder, name = os.path.split(target)
-    new = os.path.join(folder, f".{name[:100]}.{secrets.token_hex(4)}.new")
-    try:
-        with open(new, "xb") as out:
-            out.writelines(parts)
-        os.replace(new, target)
-    except BaseException:
-        if os.path.exists(new):
-            os.unlink(new)
-        raise

@@ -22,6 +22,7 @@ from mngr.store.probe import EVERY_AGENT, Evidence, HostEvidence, probe_argv, re
 from mngr.store.state import Phase, life
 from mngr.store.untrusted import Pane, printable
 from mngr.tmux.server import attach_argv
+from mngr_lib.proc import boot_id, start_of
 
 _FOLD_WHEN_BYTES = 4096
 _CREATION_MAY_TAKE_S = 3600
@@ -167,9 +168,8 @@ def iso(seconds: float | None) -> str | None:
 
 def this_process() -> Creator:
     """Who is creating, so that another mngr can tell whether it still is."""
-    return Creator(
-        os.uname().nodename, _first_line("/proc/sys/kernel/random/boot_id"), os.getpid(), _start(os.getpid())
-    )
+    pid = os.getpid()
+    return Creator(machine=os.uname().nodename, boot=boot_id(), pid=pid, start=start_of(pid))
 
 
 def is_creator_alive(evidence: Evidence, now: float) -> bool:
@@ -189,7 +189,7 @@ def is_ours(creator: Creator) -> bool:
 
 
 def is_alive(creator: Creator) -> bool:
-    return _start(creator.pid) == creator.start
+    return start_of(creator.pid) == creator.start
 
 
 def _row(evidence: Evidence, seen: HostEvidence, host: Host, manager: Manager) -> Row:
@@ -253,19 +253,6 @@ def _agent(evidence: Evidence, phase: Phase, host: Host) -> Agent:
 
 def _address(name: str, ref: HostRef) -> str:
     return name if ref.provider == "local" else f"{name}@{ref.name}.{ref.provider}"
-
-
-def _first_line(path: str) -> str:
-    try:
-        with open(path) as file:
-            return file.readline().strip()
-    except OSError:
-        return ""
-
-
-def _start(pid: int) -> str:
-    fields = _first_line(f"/proc/{pid}/stat").rpartition(")")[2].split()
-    return fields[19] if len(fields) > 19 and fields[0] not in "ZX" else ""
 
 
 def in_parallel(jobs: list[Callable[[], T]]) -> list[T]:

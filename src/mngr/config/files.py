@@ -2,11 +2,11 @@
 
 import fcntl
 import os
-import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from mngr.errors import MngrError, UsageError
+from mngr_lib.files import NotRegularError, TooLargeError, read_regular, replace_file
 
 _MOST_BYTES = 1 << 18
 
@@ -17,40 +17,21 @@ def read_file(path: str, most_bytes: int = _MOST_BYTES) -> bytes | None:
     A repository can hold a link to a device or a pipe, so only regular files are read, without waiting.
     """
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        return read_regular(path, most_bytes)
     except (FileNotFoundError, NotADirectoryError):
         return None
+    except TooLargeError:
+        raise UsageError(f"{path} is larger than {most_bytes >> 10} KiB", hint="move it away") from None
+    except NotRegularError:
+        raise UsageError(f"cannot read {path}: not a regular file", hint="move it away") from None
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}", hint="make it readable") from None
-    try:
-        if not stat.S_ISREG(os.fstat(fd).st_mode):
-            raise UsageError(f"cannot read {path}: not a regular file", hint="move it away")
-        data = _read_bounded(fd, most_bytes + 1)
-    finally:
-        os.close(fd)
-    if len(data) > most_bytes:
-        raise UsageError(f"{path} is larger than {most_bytes >> 10} KiB", hint="move it away")
-    return data
 
 
 def write_file(path: str, data: bytes, mode: int) -> None:
     """Replaces a file as a whole; one that is there keeps its own mode."""
-    path = os.path.realpath(path)
-    temporary = f"{path}.new.{os.getpid()}.{os.urandom(4).hex()}"
     try:
-        fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
-        try:
-            if os.path.exists(path):
-                os.fchmod(fd, stat.S_IMODE(os.stat(path).st_mode))
-            with open(fd, "wb", closefd=False) as file:
-                file.write(data)
-            os.fsync(fd)
-            os.replace(temporary, path)
-        except BaseException:
-            os.unlink(temporary)
-            raise
-        finally:
-            os.close(fd)
+        replace_file(os.path.realpath(path), data, mode, keeps_mode=True)
     except OSError as error:
         raise MngrError(f"cannot write {path}: {error.strerror}", hint="nothing was changed") from None
 
@@ -70,11 +51,3 @@ def directory_lock(directory: str, mode: int = 0o777) -> Iterator[None]:
         yield
     finally:
         os.close(fd)
-
-
-def _read_bounded(fd: int, left: int) -> bytes:
-    chunks: list[bytes] = []
-    while left and (chunk := os.read(fd, left)):
-        chunks.append(chunk)
-        left -= len(chunk)
-    return b"".join(chunks)

@@ -1,21 +1,16 @@
 """This machine."""
 
 import os
-import stat
 from collections.abc import Mapping, Sequence
 
 from mngr import process
 from mngr.errors import MngrError, NotFoundError, UsageError
 from mngr.model.host import HostRef, HostSpec
 from mngr.process import CommandFailedError, Completed, LocalStream
+from mngr_lib.files import read_regular, replace_file
 
 # Stands in for a program that could not be started, so that a stream always has pipes and an exit code.
 _SAY_AND_EXIT = ("sh", "-c", 'printf "%s\\n" "$1" >&2; exit "$2"', "sh")
-
-
-def _open_at_once(path: str, flags: int) -> int:
-    """Opening a FIFO waits for its writer otherwise."""
-    return os.open(path, flags | os.O_NONBLOCK)
 
 
 class LocalHost:
@@ -52,10 +47,7 @@ class LocalHost:
 
     def read(self, path: str) -> bytes:
         try:
-            with open(path, "rb", opener=_open_at_once) as file:
-                if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                    raise MngrError(f"cannot read {path}: it is not a regular file")
-                return file.read()
+            return read_regular(path)
         except NotADirectoryError:
             raise FileNotFoundError(path) from None
         except FileNotFoundError:
@@ -65,27 +57,13 @@ class LocalHost:
 
     def write(self, path: str, data: bytes, mode: int = 0o600) -> None:
         try:
-            self._replace(path, data, mode)
+            os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+            replace_file(path, data, mode, ignores_umask=True)
         except OSError as error:
             raise MngrError(f"cannot write {path}: {error.strerror}") from None
 
     def attach_argv(self, argv: Sequence[str]) -> tuple[str, ...]:
         return tuple(argv)
-
-    def _replace(self, path: str, data: bytes, mode: int) -> None:
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        temporary = f"{path}.new.{os.getpid()}.{os.urandom(4).hex()}"
-        fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-        try:
-            with open(fd, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fchmod(fd, mode)
-                os.fsync(fd)
-            os.replace(temporary, path)
-        except BaseException:
-            os.unlink(temporary)
-            raise
 
 
 class LocalProvider:

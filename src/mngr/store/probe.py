@@ -27,8 +27,8 @@ from mngr.store.untrusted import (
     read_pane,
     read_spec,
     read_time,
-    start_time,
 )
+from mngr_lib.proc import start_time
 
 T = TypeVar("T")
 

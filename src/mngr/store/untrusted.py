@@ -18,6 +18,7 @@ from mngr.model.event import Event
 from mngr.model.ids import is_agent_id, is_valid_branch, is_valid_name
 from mngr.model.labels import are_labels
 from mngr.store.fold import Folded, fold
+from mngr_lib.proc import start_time
 
 LAST_SECOND = 7258118400.0
 """The first moment of the year 2200: no clock is right past it, and every calendar can show what is before."""
@@ -230,12 +231,6 @@ def signal_name(number: str) -> str | None:
         return Signals(value).name
     except ValueError:
         return f"SIG{number}"
-
-
-def start_time(stat: str) -> str:
-    """Field 22 of /proc/PID/stat; the program's name before it may hold spaces and parentheses."""
-    fields = stat.rpartition(")")[2].split()
-    return fields[19] if len(fields) > 19 else ""
 
 
 def printable(text: str, limit: int = 200) -> str:

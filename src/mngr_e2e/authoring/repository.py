@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec import Struct
 
 import mngr
+from mngr_lib.files import replace_file
 from mngr_lib.git import git_argv, git_env
 
 _TIMEOUT_S = 600.0
@@ -152,21 +153,4 @@ def write_file(path: str, data: bytes) -> None:
     """Replaces a file in one step and keeps its mode; a link is followed."""
     path = os.path.realpath(path)
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    mode = os.stat(path).st_mode & 0o7777 if os.path.exists(path) else 0o666 & ~_umask()
-    fd, temporary = tempfile.mkstemp(dir=os.path.dirname(path), prefix=".mngr-")
-    try:
-        with os.fdopen(fd, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, mode)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
+    replace_file(path, data, keeps_mode=True)

@@ -5,6 +5,8 @@ import re
 
 from msgspec import Struct
 
+from mngr_lib.proc import has_proc, read_stat
+
 CASTS = "casts"
 RECORDERS = ".recorders"
 
@@ -63,12 +65,10 @@ def processes_of(folder: str, recorder: int) -> list[int]:
 
 def birth(pid: int) -> str:
     """When a running process was started, as the system counts it; "" for one that has ended."""
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            fields = file.read().rpartition(b")")[2].split()
-    except (FileNotFoundError, ProcessLookupError):
-        return "" if os.path.isdir("/proc/self") or not _answers(pid) else "unknown"
-    return "" if fields[0] in (b"Z", b"X") else fields[19].decode()
+    if not has_proc():
+        return "unknown" if _answers(pid) else ""
+    stat = read_stat(pid)
+    return stat.start if stat and not stat.is_dead else ""
 
 
 def _answers(pid: int) -> bool:

@@ -9,6 +9,8 @@ from typing import Literal, TypeAlias
 import msgspec
 from msgspec import Struct
 
+from mngr_lib.files import replace_file
+
 Status: TypeAlias = Literal["running", "passed", "failed", "error", "skipped", "timeout"]
 
 _SLUG_MAX = 100
@@ -92,10 +94,8 @@ def running_meta(attempt: Attempt, start: float) -> Meta:
 
 def write_meta(folder: str, meta: Meta) -> None:
     """Replaces `meta.json` in one step."""
-    path = os.path.join(folder, "meta.json")
-    with open(f"{path}.new", "wb") as file:
-        file.write(msgspec.json.format(msgspec.json.encode(meta), indent=2) + b"\n")
-    os.replace(f"{path}.new", path)
+    data = msgspec.json.format(msgspec.json.encode(meta), indent=2) + b"\n"
+    replace_file(os.path.join(folder, "meta.json"), data)
 
 
 def read_meta(folder: str) -> Meta:

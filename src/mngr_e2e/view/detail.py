@@ -21,9 +21,9 @@ SCREEN_LIMIT = 200
 FILE_LIMIT = 200
 _TEXT_LIMIT = 256_000
 _ERROR_LIMIT = 4_000
-_KNOWN = frozenset(
-    ("meta.json", "meta.json.new", "transcript.txt", "transcript.jsonl", "tutorial_block.txt", FAILURE)
-)
+_KNOWN = frozenset(("meta.json", "transcript.txt", "transcript.jsonl", "tutorial_block.txt", FAILURE))
+_UNFINISHED = "meta.json.new"
+"""What a killed process left beside its `meta.json` begins with this."""
 
 
 class Recording(Struct, frozen=True):
@@ -161,7 +161,7 @@ def _files(attempt: AttemptFolder) -> tuple[tuple[str, ...], list[str]]:
 
 def _others(attempt: AttemptFolder, below: tuple[str, ...]) -> Iterator[str]:
     for entry in try_entries(attempt.root, *attempt.names, *below):
-        if not below and (entry.name in _KNOWN or entry.name in (CASTS, "screens")):
+        if not below and (entry.name in (*_KNOWN, CASTS, "screens") or entry.name.startswith(_UNFINISHED)):
             continue
         path = one_line("/".join((*below, entry.name)))
         if entry.kind == "folder" and len(below) < 2:

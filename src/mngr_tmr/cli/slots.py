@@ -5,6 +5,7 @@ import os
 from msgspec.structs import replace
 
 import mngr
+from mngr_lib.proc import available_memory
 from mngr_tmr.model.run import RunOptions
 
 _AGENT_BYTES = 500 << 20
@@ -18,7 +19,7 @@ def default_slots(provider: str) -> tuple[int, str]:
     """The number and why; agents elsewhere do not use this machine's memory."""
     if provider not in ("", "local"):
         return _REMOTE, f"{_REMOTE} slots: agents run on {provider}"
-    cores, memory = os.cpu_count() or 1, _free_memory()
+    cores, memory = os.cpu_count() or 1, available_memory()
     by_memory = max(1, memory // 2 // _AGENT_BYTES)
     slots = max(1, min(_PER_CORE * cores, by_memory, _MOST))
     return slots, f"{slots} slots: {cores} cores, {memory >> 30} GiB of memory free"
@@ -53,12 +54,3 @@ def with_numbers(options: RunOptions, manager: mngr.Manager) -> tuple[RunOptions
     return replace(
         options, slots=slots, verifiers=verifiers, max_hosts=most
     ), f"{why}, at most {most} hosts at once"
-
-
-def _free_memory() -> int:
-    try:
-        with open("/proc/meminfo") as file:
-            lines = dict(line.split(":", 1) for line in file)
-        return int(lines["MemAvailable"].split()[0]) << 10
-    except (OSError, KeyError, ValueError):
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2

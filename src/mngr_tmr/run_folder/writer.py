@@ -15,9 +15,11 @@ from contextlib import contextmanager, suppress
 import msgspec
 
 import mngr
+from mngr_lib.files import replace_file
 from mngr_tmr.run_folder.redact import NOTHING_TO_HIDE, Redactor
 
-_UNFINISHED = re.compile(r"\.(?:incoming|new)-(\d+)-.*")
+# Older versions left `.new-<pid>-…`.
+_UNFINISHED = re.compile(r"\.(?:incoming|new)-(\d+)-.*|.*\.new\.(\d+)\.[0-9a-f]{8}", re.DOTALL)
 _CAST_LIMIT = 256 << 20
 _PIECE = 1 << 20
 _LONGEST_NAME = 200
@@ -114,7 +116,7 @@ class RunWriter:
     def _replace(self, path: str, pieces: Iterable[bytes]) -> None:
         self.prepare()
         self._make_folders(os.path.dirname(path))
-        _write_anew(path, pieces, _PRIVATE)
+        replace_file(path, pieces, _PRIVATE, ignores_umask=True)
 
     def _make_folders(self, path: str) -> None:
         if not os.path.isdir(path):
@@ -157,17 +159,17 @@ class RunWriter:
             names = self.redactor.names_in_archive(file)
             file.seek(0)
             if names:
-                _write_anew(
-                    path, (f"left out: it holds the value of {', '.join(sorted(names))}\n".encode(),), mode
-                )
+                left_out = f"left out: it holds the value of {', '.join(sorted(names))}\n"
+                replace_file(path, left_out.encode(), mode, ignores_umask=True)
             elif path.endswith(".cast") and size <= _CAST_LIMIT:
                 data = file.read()
                 clean = self.redactor.cast(data)
                 if clean != data:
-                    _write_anew(path, (clean,), mode)
+                    replace_file(path, clean, mode, ignores_umask=True)
             elif self.redactor.names_in_file(file):
                 file.seek(0)
-                _write_anew(path, self.redactor.stream(iter(lambda: file.read(_PIECE), b"")), mode)
+                clean_pieces = self.redactor.stream(iter(lambda: file.read(_PIECE), b""))
+                replace_file(path, clean_pieces, mode, ignores_umask=True)
 
 
 def write_new(path: str, data: bytes) -> None:
@@ -176,28 +178,13 @@ def write_new(path: str, data: bytes) -> None:
         file.write(data)
 
 
-def _write_anew(path: str, pieces: Iterable[bytes], mode: int) -> None:
-    fd, temporary = tempfile.mkstemp(prefix=f".new-{os.getpid()}-", dir=os.path.dirname(path))
-    try:
-        with open(fd, "wb") as file:
-            file.writelines(pieces)
-            file.flush()
-            os.fchmod(fd, mode)
-            os.fsync(fd)
-        os.replace(temporary, path)
-    except BaseException:
-        with suppress(FileNotFoundError):
-            os.unlink(temporary)
-        raise
-
-
 def _is_abandoned(name: str) -> bool:
     """Whether it is the unfinished work of a process that is gone."""
     found = _UNFINISHED.fullmatch(name)
     if not found:
         return False
     try:
-        os.kill(int(found[1]), 0)
+        os.kill(int(found[1] or found[2]), 0)
     except (ProcessLookupError, OverflowError):
         return True
     except PermissionError:

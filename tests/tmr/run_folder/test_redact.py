@@ -361,6 +361,7 @@ def test_what_a_killed_process_left_is_swept_up(tmp_path: Path) -> None:
     folder = make_folder(str(tmp_path / "runs"), spec)
     (Path(folder.path) / ".incoming-999999999-x" / "outbox").mkdir(parents=True)
     (Path(folder.path) / ".new-999999999-x").write_text("half")
+    (Path(folder.path) / "state.json.new.999999999.0123abcd").write_text("half")
     with folder.writer.staging() as mine:
         folder.writer.sweep()
         assert sorted(os.listdir(folder.path)) == sorted(("run.json", os.path.basename(mine)))

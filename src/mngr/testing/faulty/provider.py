@@ -28,6 +28,7 @@ from mngr.model.host import HostRef, HostSpec, HostState
 from mngr.model.ids import check_name, random_name
 from mngr.process import wait_until
 from mngr.testing.faulty.host import MARK, Faults, FaultyHost, get_state, put_state
+from mngr_lib.proc import process_ids, read_entry, read_stat
 
 
 class FaultyProvider:
@@ -147,16 +148,11 @@ def _end_all(folder: str) -> None:
 
 def _processes(folder: bytes) -> list[int]:
     """Those that carry the host in their environment or its files in their command line."""
+    marks = (b"\0" + MARK.encode() + b"=" + folder + b"\0", b"=" + folder + b"/dir\0")
     found = []
-    for pid in map(int, filter(str.isdigit, os.listdir("/proc"))):
-        try:
-            with open(f"/proc/{pid}/environ", "rb") as environ, open(f"/proc/{pid}/cmdline", "rb") as line:
-                known = (b"\0" + environ.read(), line.read())
-            with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stat:
-                is_dead = stat.read().rpartition(")")[2].split()[0] in "ZX"
-        except OSError:
-            continue
-        marks = (b"\0" + MARK.encode() + b"=" + folder + b"\0", b"=" + folder + b"/dir\0")
-        if not is_dead and (any(mark in known[0] for mark in marks) or folder + b"/dir/" in known[1]):
+    for pid in process_ids():
+        stat, environ = read_stat(pid), b"\0" + read_entry(pid, "environ")
+        is_ours = any(mark in environ for mark in marks) or folder + b"/dir/" in read_entry(pid, "cmdline")
+        if stat and not stat.is_dead and is_ours:
             found.append(pid)
     return [pid for pid in found if pid != os.getpid()]

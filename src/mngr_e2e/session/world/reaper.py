@@ -4,6 +4,8 @@ import os
 import signal
 import time
 
+from mngr_lib.proc import process_ids, read_entry, read_stat
+
 _GRACE_S = 2.0
 _KILL_S = 3.0
 _STEP_S = 0.02
@@ -24,16 +26,12 @@ def end_marked(marks: tuple[bytes, ...], grace_s: float = _GRACE_S) -> list[int]
 def find_marked(marks: tuple[bytes, ...]) -> list[int]:
     """The living processes with one of the marks in their environment; none where there is no /proc."""
     spared = _ourselves()
-    try:
-        pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
-    except FileNotFoundError:
-        return []
-    return [pid for pid in pids if pid not in spared and _carries(pid, marks)]
+    return [pid for pid in process_ids() if pid not in spared and _carries(pid, marks)]
 
 
 def _carries(pid: int, marks: tuple[bytes, ...]) -> bool:
     # A zombie's environment reads as empty, so the dead are never found.
-    environment = _read(f"/proc/{pid}/environ")
+    environment = read_entry(pid, "environ")
     return any(mark in environment for mark in marks)
 
 
@@ -58,14 +56,6 @@ def _ourselves() -> set[int]:
     found, pid = set(), os.getpid()
     while pid > 1 and pid not in found:
         found.add(pid)
-        stat = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
-        pid = int(stat[1]) if len(stat) > 1 else 0
+        stat = read_stat(pid)
+        pid = stat.parent if stat else 0
     return found
-
-
-def _read(path: str) -> bytes:
-    try:
-        with open(path, "rb") as file:
-            return file.read()
-    except OSError:
-        return b""
