@@ -82,18 +82,8 @@ class TimedOutError(MngrError):
     exit_code = ExitCode.TIMED_OUT
 
 
-def nearest(word: str, known: Iterable[str]) -> str | None:
-    """The known word a reader most likely meant, or None."""
-    from difflib import get_close_matches  # only on the way out of an error: 10 ms otherwise
-
-    found = get_close_matches(word, list(known), n=1, cutoff=0.6)
-    return found[0] if found else None
-
-
 def did_you_mean(word: str, known: Iterable[str], *, else_hint: str = "") -> str:
     """A hint naming the nearest known word, or all of them when none is near."""
-    words = sorted(known)
-    close = nearest(word, words)
-    if close:
-        return f'did you mean "{close}"?'
-    return else_hint or (f"known: {', '.join(words)}" if words else "")
+    from mngr_lib.suggest import did_you_mean  # `--help` needs none
+
+    return did_you_mean(word, known, else_hint=else_hint)

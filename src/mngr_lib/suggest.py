@@ -11,10 +11,10 @@ def nearest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
     return found[0] if found else None
 
 
-def did_you_mean(word: str, known: Iterable[str], *, else_hint: str = "", form: str = "{}") -> str:
-    """A hint with the nearest known word, or `else_hint`, or all known words; `form` is how the word is written."""
+def did_you_mean(word: str, known: Iterable[str], *, else_hint: str = "", form: str = '"{}"') -> str:
+    """A hint with the nearest known word, or `else_hint`, or all known words; `form` is how that word is written."""
     words = sorted(known)
     close = nearest(word, words)
     if close:
-        return f'did you mean "{form.format(close)}"?'
+        return f"did you mean {form.format(close)}?"
     return else_hint or (f"known: {', '.join(words)}" if words else "")

@@ -7,6 +7,10 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 
 
+class FutureTimeoutError(Exception):
+    """The work takes longer than its caller waits; it goes on."""
+
+
 class Future(Generic[T]):
     """Work that has begun in a thread of its own, which does not keep the program from ending."""
 
@@ -17,17 +21,17 @@ class Future(Generic[T]):
         self._thread.start()
 
     def result(self, timeout_s: float | None = None) -> T:
-        """Waits for the work and returns its result or raises its error; TimeoutError when it takes longer."""
+        """Waits for the work and returns its result or raises its error; FutureTimeoutError when it takes longer."""
         outcome = self.outcome(timeout_s)
         if isinstance(outcome, BaseException):
             raise outcome
         return outcome
 
     def outcome(self, timeout_s: float | None = None) -> T | BaseException:
-        """The same, with the error returned instead of raised; one that takes longer is a TimeoutError too."""
+        """The same, with the error returned instead of raised; FutureTimeoutError when it takes longer."""
         self._thread.join(timeout_s)
         if self._thread.is_alive():
-            return TimeoutError(f"no answer within {timeout_s:g} s")
+            return FutureTimeoutError(f"no result within {timeout_s:g} s")
         return self._outcome  # type: ignore[return-value]  # the thread has ended and set it
 
     def _run(self) -> None:

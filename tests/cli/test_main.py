@@ -81,7 +81,8 @@ def test_list_loads_a_fixed_set_of_modules(mngr: Mngr) -> None:
 
 
 _LIST = """
-mngr_lib mngr_lib.files mngr_lib.proc mngr_lib.safe_text mngr_lib.trace mngr mngr.__main__ mngr.errors mngr.process mngr.process_group mngr.registry
+mngr_lib mngr_lib.files mngr_lib.proc mngr_lib.safe_text mngr_lib.trace mngr mngr.__main__ mngr.errors
+mngr.process mngr.process_group mngr.registry
 mngr.actions mngr.actions.filter mngr.actions.list mngr.actions.manager mngr.actions.rows
 mngr.agents mngr.agents.protocol
 mngr.cli mngr.cli.app mngr.cli.call mngr.cli.command_table mngr.model.duration mngr.cli.errors mngr.cli.commands

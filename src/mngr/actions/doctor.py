@@ -4,7 +4,6 @@ import os
 import re
 import resource
 import sys
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -21,6 +20,7 @@ from mngr.model.finding import ERROR, INFO, WARNING, Finding
 from mngr.process import CommandFailedError
 from mngr.store.paths import HostPaths
 from mngr.tmux.server import tmux
+from mngr_lib.threads import Future, FutureTimeoutError
 
 _TOOL_S, _ALL_S = 1.4, 1.8
 _LOW_SPACE = 1 << 30
@@ -97,26 +97,19 @@ def examine(manager: Manager | None = None) -> list[Finding]:
 
 
 def _all_at_once(looks: Sequence[tuple[str, Callable[[], Finding]]]) -> list[Finding]:
-    found: dict[str, Finding] = {}
-
-    def look(name: str, work: Callable[[], Finding]) -> None:
-        try:
-            found[name] = work()
-        except (MngrError, OSError) as error:
-            found[name] = Finding(
-                name, False, WARNING, f"could not be looked at: {error}", "mngr list shows more"
-            )
-
-    threads = [threading.Thread(target=look, args=each, daemon=True) for each in looks]
-    for thread in threads:
-        thread.start()
     deadline = time.monotonic() + _ALL_S
-    for thread in threads:
-        thread.join(max(0.0, deadline - time.monotonic()))
-    slow = "did not answer in time"
-    return [
-        found.get(name) or Finding(name, False, WARNING, slow, "try again: mngr doctor") for name, _ in looks
-    ]
+    checks = [(name, Future(check)) for name, check in looks]
+    return [_finding(name, future, deadline) for name, future in checks]
+
+
+def _finding(name: str, future: Future[Finding], deadline: float) -> Finding:
+    """What a check found; one that failed or has no result at the deadline is a warning."""
+    try:
+        return future.result(max(0.0, deadline - time.monotonic()))
+    except FutureTimeoutError:
+        return Finding(name, False, WARNING, "did not answer in time", "try again: mngr doctor")
+    except (MngrError, OSError) as error:
+        return Finding(name, False, WARNING, f"could not be looked at: {error}", "mngr list shows more")
 
 
 def _tool(tool: Tool, env: Mapping[str, str]) -> Finding:

@@ -5,19 +5,20 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 import msgspec
 
 from mngr.actions.host_notes import forget, remember, remembered, remembered_hosts
 from mngr.actions.manager import Manager
-from mngr.actions.rows import ACT_S, LIST_S, Look, agent_of_label, in_parallel, look_at, look_here
+from mngr.actions.rows import ACT_S, LIST_S, Look, agent_of_label, look_at, look_here
 from mngr.errors import MngrError, UnreachableError
 from mngr.hosts.labels import spec_of
 from mngr.hosts.protocol import Labelled, ListsTags, Loads, RunsForOutput
 from mngr.model.agent import Agent
 from mngr.model.host import HostRef, HostState
 from mngr.process import descriptor_limit
+from mngr_lib.threads import Future, run_all
 
 # So much later than its deadline a look that hangs is given up.
 _SLACK_S = 0.3
@@ -48,10 +49,11 @@ def look_at_all(
     that are known to have an agent that `only` is true of.
     """
     far = [name for name in providers if name != "local"]
-    looking = _Background([partial(_looks, manager, name, host, deadline_s, only) for name in far])
+    looking = [Future(partial(_looks, manager, name, host, deadline_s, only)) for name in far]
     here = (look_here(manager),) if "local" in providers and host in ("", "local") else ()
     found: list[Look] = []
-    for name, outcome in zip(far, looking.outcomes(), strict=True):
+    for name, future in zip(far, looking, strict=True):
+        outcome = future.outcome()
         if isinstance(outcome, list):
             found += outcome
         elif isinstance(outcome, MngrError) and not is_asked_for:
@@ -71,32 +73,7 @@ def look_longer(looks: Sequence[Look], is_meant: IsMeant, manager: Manager) -> t
         found = look_at_all(manager, (ref.provider,), ref.name, is_asked_for=False, deadline_s=ACT_S)
         return next((each for each in found if each.ref.name == ref.name), look)
 
-    return tuple(in_parallel([partial(again, look) for look in looks]))
-
-
-class _Background(Generic[T]):
-    """Jobs that run while their maker does something else."""
-
-    def __init__(self, jobs: Sequence[Callable[[], T]]) -> None:
-        self._outcomes: dict[int, T | BaseException] = {}
-        self._jobs = jobs
-        self._threads = [
-            threading.Thread(target=self._work, args=(at,), daemon=True) for at in range(len(jobs))
-        ]
-        for thread in self._threads:
-            thread.start()
-
-    def outcomes(self) -> list[T | BaseException]:
-        """Waits for all of them: results and errors in the order of the jobs."""
-        for thread in self._threads:
-            thread.join()
-        return [self._outcomes[at] for at in range(len(self._jobs))]
-
-    def _work(self, at: int) -> None:
-        try:
-            self._outcomes[at] = self._jobs[at]()
-        except BaseException as error:
-            self._outcomes[at] = error
+    return tuple(run_all([partial(again, look) for look in looks]))
 
 
 def run_each(

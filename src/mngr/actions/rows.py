@@ -1,9 +1,7 @@
 """Rows: one look at each host, turned into the records everyone sees."""
 
 import os
-import threading
 import time
-from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TypeVar
 
@@ -253,29 +251,3 @@ def _agent(evidence: Evidence, phase: Phase, host: Host) -> Agent:
 
 def _address(name: str, ref: HostRef) -> str:
     return name if ref.provider == "local" else f"{name}@{ref.name}.{ref.provider}"
-
-
-def in_parallel(jobs: list[Callable[[], T]]) -> list[T]:
-    """Results in the order of the jobs; the first error of any is raised when all have ended."""
-    if len(jobs) == 1:
-        return [jobs[0]()]
-    outcomes: dict[int, T | BaseException] = {}
-
-    def work(index: int) -> None:
-        try:
-            outcomes[index] = jobs[index]()
-        except BaseException as error:
-            outcomes[index] = error
-
-    threads = [threading.Thread(target=work, args=(index,), daemon=True) for index in range(len(jobs))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    results = []
-    for index in range(len(jobs)):
-        outcome = outcomes[index]
-        if isinstance(outcome, BaseException):
-            raise outcome
-        results.append(outcome)
-    return results

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from mngr.actions.filter import Filter
 from mngr.actions.manager import Manager, default_manager
-from mngr.actions.rows import Row, in_parallel
+from mngr.actions.rows import Row
 from mngr.actions.stop import by_host
 from mngr.actions.targets import Target, resolve
 from mngr.agents.prices import Prices, shipped_on, total, with_own
@@ -19,6 +19,7 @@ from mngr.hosts.protocol import Host
 from mngr.model.agent import SCHEMA, Agent
 from mngr.model.message import Usage
 from mngr.sh.program import READ_AND_RUN, encode
+from mngr_lib.threads import run_all
 
 WAYS = ("agent", "project", "day", "model", "host", "label", "label:KEY")
 NONE = "(none)"
@@ -94,7 +95,7 @@ def usage_of_rows(
     jobs: list[Callable[[], list[_Entry | MngrError] | MngrError]] = [
         partial(_entries, host, group, prices, manager) for host, group in by_host(rows)
     ]
-    for outcome in in_parallel(jobs):
+    for outcome in run_all(jobs):
         if isinstance(outcome, MngrError):
             told.append(outcome.message)
         else:

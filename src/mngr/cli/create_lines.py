@@ -2,7 +2,6 @@
 
 import queue
 from collections.abc import Iterator
-from difflib import get_close_matches
 
 from mngr.actions.create.batch import create_many
 from mngr.actions.create.plan import make_plan
@@ -15,6 +14,7 @@ from mngr.cli.outcome import TargetOutcome, report
 from mngr.cli.stdin import Item, read_items
 from mngr.cli.targets import failed_before
 from mngr.errors import MngrError, UsageError
+from mngr_lib.suggest import nearest
 
 # A line as it came, and the part of it that only travels along.
 Line = tuple[Item, Item]
@@ -80,9 +80,9 @@ def _read_line(call: Call, item: Item, defaults: CreateSpec) -> TargetOutcome | 
     asked, carried = split_request(item.fields or {"name": item.target})
     # An unknown key only travels along; one that looks like an option may be a slip.
     for key in carried:
-        near = get_close_matches(key, request_keys(), n=1, cutoff=0.85)
+        near = nearest(key, request_keys(), cutoff=0.85)
         if near:
-            call.warn(f'"{key}" is no option of create and is only carried along; did you mean "{near[0]}"?')
+            call.warn(f'"{key}" is no option of create and is only carried along; did you mean "{near}"?')
     try:
         line = read_request({key: value for key, value in asked.items() if value is not None})
         return Item(item.target, carried), join_requests(line, defaults, config=call.manager.config)

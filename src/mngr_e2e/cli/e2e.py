@@ -4,7 +4,6 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
-from difflib import get_close_matches
 from time import localtime, strftime
 from typing import Any, TypeVar
 
@@ -20,6 +19,7 @@ from mngr_e2e.view.runs import load_run
 from mngr_e2e.view.source import Choice, E2eSource
 from mngr_e2e.view.tutorial import Script, load_script
 from mngr_lib.command_options import note, with_common_options
+from mngr_lib.suggest import nearest
 from mngr_view.browser import has_browser
 from mngr_view.errors import ViewError
 from mngr_view.page import page_parts, write_page
@@ -173,9 +173,9 @@ def _script(places: Places, chosen: str | None) -> Script | None:
 
 
 def _unknown(error: NoSuchRunError, folders: Sequence[str]) -> mngr.NotFoundError:
-    near = get_close_matches(error.word, error.known, n=1)
+    near = nearest(error.word, error.known)
     if near:
-        hint = f'did you mean "{near[0]}"?'
+        hint = f'did you mean "{near}"?'
     elif error.known:
         hint = f"the newest runs: {', '.join(error.known[:5])}; all: mngr e2e runs"
     else:

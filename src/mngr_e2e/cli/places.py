@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any, TypeVar
 
 import click
@@ -10,6 +9,7 @@ from msgspec import Struct
 
 import mngr
 from mngr_lib.command_options import note
+from mngr_lib.suggest import did_you_mean
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
@@ -74,8 +74,7 @@ def reading(places: Places, work: Callable[[], T]) -> T:
 def _checked(section: dict[str, Any]) -> dict[str, Any]:
     for key in section:
         if key not in KEYS:
-            near = get_close_matches(key, KEYS, n=1)
-            hint = f'did you mean "tutorial.{near[0]}"?' if near else f"known: {', '.join(KEYS)}"
+            hint = did_you_mean(key, KEYS, form='"tutorial.{}"')
             raise mngr.UsageError(f'unknown key "tutorial.{key}"', hint=hint)
     folders = section.get("tests", "")
     are_paths = isinstance(folders, str) or (

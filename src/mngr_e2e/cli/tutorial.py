@@ -1,12 +1,12 @@
 """`mngr tutorial`: a tutorial and the tests that cite it, checked, drafted, reviewed and kept in step."""
 
-from difflib import get_close_matches
 from importlib import import_module
 
 import click
 
 import mngr
 from mngr_lib.command_options import with_common_options
+from mngr_lib.suggest import did_you_mean
 
 _MODULES = {
     "blocks": "check",
@@ -42,9 +42,7 @@ class _Group(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args[0] not in _MODULES and not args[0].startswith("-"):
-            near = get_close_matches(args[0], _MODULES, n=1)
-            hint = f'did you mean "{near[0]}"?' if near else f"known: {', '.join(_MODULES)}"
-            raise mngr.UsageError(f'no command "tutorial {args[0]}"', hint=hint)
+            raise mngr.UsageError(f'no command "tutorial {args[0]}"', hint=did_you_mean(args[0], _MODULES))
         return super().resolve_command(ctx, args)
 
 

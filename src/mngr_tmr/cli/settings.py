@@ -2,13 +2,13 @@
 
 import os
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
 from typing import Any, TypeVar
 
 import click
 import msgspec
 
 import mngr
+from mngr_lib.suggest import did_you_mean
 from mngr_tmr.cli.slots import with_numbers
 from mngr_tmr.model.run import RunOptions, Secrets
 
@@ -138,10 +138,9 @@ def settings(manager: mngr.Manager, flags: Mapping[str, Any]) -> dict[str, Any]:
     section = manager.config.section("tmr")
     for key in section:
         if key not in KEYS:
-            near = get_close_matches(key, KEYS, n=1)
             raise mngr.UsageError(
                 f'unknown key "tmr.{key}"',
-                hint=f'did you mean "tmr.{near[0]}"?' if near else "see: mngr tmr run --help",
+                hint=did_you_mean(key, KEYS, else_hint="see: mngr tmr run --help", form='"tmr.{}"'),
             )
     said = {key: value for key, value in flags.items() if value not in (None, (), "")}
     return {**section, **said}

@@ -1,12 +1,12 @@
 """`mngr tmr`: finds the command that was meant and imports that one only."""
 
-from difflib import get_close_matches
 from importlib import import_module
 
 import click
 
 import mngr
 from mngr_lib.command_options import with_common_options
+from mngr_lib.suggest import did_you_mean
 
 COMMANDS = {
     "run": "collect tests, an agent for each, one branch and one page back",
@@ -44,8 +44,7 @@ class Group(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args[0] not in COMMANDS:
-            near = get_close_matches(args[0], COMMANDS, n=1)
-            hint = f'did you mean "mngr tmr {near[0]}"?' if near else "see: mngr tmr --help"
+            hint = did_you_mean(args[0], COMMANDS, else_hint="see: mngr tmr --help", form='"mngr tmr {}"')
             raise mngr.UsageError(f'no command "tmr {args[0]}"', hint=hint)
         return super().resolve_command(ctx, args)
 

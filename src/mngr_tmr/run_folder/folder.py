@@ -3,12 +3,12 @@
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from difflib import get_close_matches
 from typing import TypeVar
 
 import msgspec
 
 import mngr
+from mngr_lib.suggest import did_you_mean
 from mngr_tmr.model.run import RunSpec
 from mngr_tmr.run_folder.redact import NOTHING_TO_HIDE, Redactor, joined_values, make_redactor
 from mngr_tmr.run_folder.writer import RunWriter, write_new
@@ -77,10 +77,10 @@ def find_folder(runs: str, run: str) -> RunFolder:
         return RunFolder(os.path.join(runs, names[-1]))
     if run in names:
         return RunFolder(os.path.join(runs, run))
-    near = get_close_matches(run, names, n=1)
     known = f"known: {', '.join(names[-5:])}" if names else "mngr tmr run tests/e2e starts one"
-    known = f'did you mean "{near[0]}"?' if near else known
-    raise mngr.NotFoundError(f'no run "{run}"' if run else "no run yet", hint=known)
+    raise mngr.NotFoundError(
+        f'no run "{run}"' if run else "no run yet", hint=did_you_mean(run, names, else_hint=known)
+    )
 
 
 def run_names(runs: str) -> list[str]:

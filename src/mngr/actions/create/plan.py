@@ -10,7 +10,6 @@ from mngr.actions.create.request import CreateSpec
 from mngr.actions.create.seed import Seed
 from mngr.actions.create.template import join_requests
 from mngr.actions.environment import asked_env
-from mngr.actions.later import later
 from mngr.actions.manager import Manager
 from mngr.actions.origin import find_origin
 from mngr.agents.protocol import AgentType
@@ -20,6 +19,7 @@ from mngr.model.address import Address
 from mngr.store.runfile import check_argv
 from mngr.transfer.protocol import WorkSource
 from mngr.transfer.source import DEFAULT_BRANCH, dirty_summary, parse_branch_option
+from mngr_lib.threads import Future
 
 
 class Plan(Struct, frozen=True):
@@ -96,7 +96,7 @@ def _seed_from_source(spec: CreateSpec, address: Address, manager: Manager) -> S
         transfer = "none" if is_local else "copy"
     if transfer not in ("worktree", "mirror"):
         return Seed(source=source, transfer=transfer)
-    return Seed(source=source, transfer=transfer, notes=later(lambda: _dirty_notes(source)))
+    return Seed(source=source, transfer=transfer, notes=Future(lambda: _dirty_notes(source)).result)
 
 
 def _dirty_notes(source: WorkSource) -> tuple[str, ...]:

@@ -15,7 +15,6 @@ from mngr.actions.create.launch import check_launch, last_lines, launch_lines
 from mngr.actions.create.plan import Plan, plan_on_image
 from mngr.actions.environment import base_env, told_env
 from mngr.actions.host_notes import forget_creation, remember_created
-from mngr.actions.later import later
 from mngr.actions.manager import Manager
 from mngr.actions.rows import just_launched, look_at, this_process
 from mngr.actions.undo import Undo
@@ -33,6 +32,7 @@ from mngr.store.runfile import RunFile, run_file_text
 from mngr.tmux.session import Launched, run_there
 from mngr.transfer.protocol import SendsWithMore, Sent, Transfer
 from mngr.transfer.source import parse_branch_option
+from mngr_lib.threads import Future
 
 _SETUP_DEADLINE_S = 1800
 _HINT_MAX = 500
@@ -143,8 +143,8 @@ def claim(creation: Creation) -> Creation:
         return creation
     work = partial(claims.claim, host, spec, is_auto_named=not creation.plan.address.name)
     if creation.has_own_host:
-        claiming = later(work)
-        return msgspec.structs.replace(creation, claiming=lambda: claiming()[1])
+        claiming = Future(work)
+        return msgspec.structs.replace(creation, claiming=lambda: claiming.result()[1])
     spec, seconds = work()
     manager.note_clock(host, seconds)
     return msgspec.structs.replace(creation, spec=spec)

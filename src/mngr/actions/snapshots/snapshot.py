@@ -14,7 +14,7 @@ from mngr.actions.destroy import source_of
 from mngr.actions.environment import told_env
 from mngr.actions.list import look_and_list, look_everywhere
 from mngr.actions.manager import Manager, default_manager
-from mngr.actions.rows import ACT_S, Row, in_parallel, iso, look_at
+from mngr.actions.rows import ACT_S, Row, iso, look_at
 from mngr.actions.snapshots.checkpoint import (
     HOLDS_HOST_DIR,
     NO_WORK_DIR,
@@ -52,6 +52,7 @@ from mngr.store.runfile import RunFile, parse_run_file, run_file_text
 from mngr.store.untrusted import UnfitError, decode
 from mngr.transfer.git import run_script
 from mngr.transfer.view import Checkout, checkout_of
+from mngr_lib.threads import run_all
 
 _TIMEOUT_S = 3600.0
 _NAME_LIMIT = 63
@@ -335,7 +336,7 @@ def _everywhere(manager: Manager) -> list[tuple[Snapshot, Host]]:
             continue
         host = look.host or manager.provider(look.ref.provider).open(look.ref.name)
         jobs.append(partial(_on_host, host, manager))
-    return [found for on_host in in_parallel(jobs) for found in on_host] if jobs else []
+    return [found for on_host in run_all(jobs) for found in on_host] if jobs else []
 
 
 def _on_host(host: Host, manager: Manager) -> list[tuple[Snapshot, Host]]:

@@ -2,8 +2,8 @@
 
 import http.client
 import os
-import threading
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -14,6 +14,7 @@ from mngr.agents.shared.login_file import login_file
 from mngr.model.finding import ERROR, WARNING, Finding, LaunchPlan
 from mngr.model.model_error import error_kind
 from mngr.store.untrusted import decode, printable
+from mngr_lib.threads import Future, FutureTimeoutError
 
 NAME = "login of claude"
 
@@ -131,18 +132,12 @@ def _model(plan: LaunchPlan) -> tuple[str, bool]:
 
 def _ask(url: str, headers: Mapping[str, str], model: str) -> LoginReply:
     """One request for one token. A lookup of a name has no deadline of its own: it is left behind in its thread."""
-    answers: list[LoginReply] = []
-
-    def work() -> None:
-        try:
-            answers.append(_request(url, headers, model))
-        except (OSError, http.client.HTTPException, ValueError) as error:
-            answers.append(LoginReply(problem=printable(str(error) or type(error).__name__)))
-
-    thread = threading.Thread(target=work, name="mngr-preflight", daemon=True)
-    thread.start()
-    thread.join(_DEADLINE_S)
-    return answers[0] if answers else LoginReply(problem=f"no answer within {_DEADLINE_S:g} s")
+    try:
+        return Future(partial(_request, url, headers, model), "mngr-preflight").result(_DEADLINE_S)
+    except FutureTimeoutError:
+        return LoginReply(problem=f"no answer within {_DEADLINE_S:g} s")
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        return LoginReply(problem=printable(str(error) or type(error).__name__))
 
 
 def _request(url: str, headers: Mapping[str, str], model: str) -> LoginReply:

@@ -3,6 +3,7 @@
 import os
 import sys
 import time
+from functools import partial
 
 from mngr import process
 from mngr.errors import TimedOutError, UsageError
@@ -13,12 +14,12 @@ from mngr.testing.hosts.witness import (
     PRINT_ARGS,
     SLACK_S,
     assert_gone,
-    in_threads,
     is_alive,
     raising,
     raw,
     stdin_holding,
 )
+from mngr_lib.threads import run_all
 
 _ON_A_TERMINAL = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))"
 
@@ -137,7 +138,7 @@ class CommandConformance:
             data = bytes([number]) * 100_000
             return all(host.run(["cat"], stdin=data).stdout == data for _ in range(4))
 
-        assert in_threads(ask, 8) == [True] * 8
+        assert run_all([partial(ask, number) for number in range(8)]) == [True] * 8
 
     def test_an_attached_command_has_our_terminal(self, host: Host) -> None:
         script = (

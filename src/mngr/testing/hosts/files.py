@@ -2,10 +2,12 @@
 
 import os
 import threading
+from functools import partial
 
 from mngr.errors import MngrError
 from mngr.hosts.protocol import Host
-from mngr.testing.hosts.witness import ODD_NAMES, in_threads, names_in, raising, raw
+from mngr.testing.hosts.witness import ODD_NAMES, names_in, raising, raw
+from mngr_lib.threads import run_all
 
 
 class FileConformance:
@@ -72,5 +74,5 @@ class FileConformance:
                 seen.append(host.read(path) in versions)
             return all(seen)
 
-        assert in_threads(use, 3) == [True] * 3
+        assert run_all([partial(use, number) for number in range(3)]) == [True] * 3
         assert names_in(host, f"{host.dir}/busy") == ["file"]

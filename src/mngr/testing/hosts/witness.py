@@ -1,8 +1,7 @@
 """Words that must pass unharmed, and how the suite looks at what happened."""
 
 import os
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -79,20 +78,6 @@ def stdin_holding(data: bytes) -> Iterator[int]:
         os.dup2(kept, 0)
         for fd in (kept, reader, writer):
             os.close(fd)
-
-
-def in_threads(work: Callable[[int], T], count: int) -> list[T]:
-    """The answers of `count` threads, by number; an answer is missing where a thread failed."""
-    answers: dict[int, T] = {}
-    threads = [
-        threading.Thread(target=lambda number=number: answers.update({number: work(number)}))
-        for number in range(count)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return [answers[number] for number in sorted(answers)]
 
 
 def is_alive(host: Host, pid: str) -> bool:

@@ -5,7 +5,6 @@ Nothing is copied from the agent's file but the lines it added under a gap, so e
 
 import time
 from collections.abc import Sequence
-from difflib import get_close_matches
 
 from msgspec import Struct
 
@@ -21,6 +20,7 @@ from mngr_e2e.authoring.repository import find_repository, write_file
 from mngr_e2e.authoring.rules import FILLED, Finding
 from mngr_e2e.tutorial.blocks import Block, read_blocks
 from mngr_e2e.tutorial.syntax import syntax_problem
+from mngr_lib.suggest import did_you_mean
 
 ANYONE = Author()
 ANYTHING = Material()
@@ -80,8 +80,7 @@ def choose_gaps(blocks: Sequence[Block], ids: Sequence[str]) -> list[Block]:
     known = {gap.id: gap for gap in reversed(blocks) if gap.kind == "gap" and not gap.is_draft}
     for name in ids:
         if name not in known:
-            near = get_close_matches(name, known, n=1)
-            hint = f"did you mean {near[0]}?" if near else "see: mngr tutorial gaps --json"
+            hint = did_you_mean(name, known, else_hint="see: mngr tutorial gaps --json", form="{}")
             raise mngr.UsageError(f'no gap "{name}"', hint=hint)
     return sorted((known[name] for name in ids or known), key=lambda gap: gap.first_line)
 

@@ -1,7 +1,6 @@
 """`review`: a person keeps, edits or rejects each draft. Every decision is written at once and is all that changes."""
 
 import os
-from difflib import get_close_matches
 
 import mngr
 from mngr_e2e.authoring import signals
@@ -11,6 +10,7 @@ from mngr_e2e.authoring.interface.proofread import Proof
 from mngr_e2e.authoring.repository import find_repository, write_file
 from mngr_e2e.tutorial.blocks import Block, read_blocks
 from mngr_e2e.tutorial.syntax import syntax_problem
+from mngr_lib.suggest import did_you_mean
 
 
 class Review:
@@ -57,8 +57,7 @@ class Review:
     def find(self, draft_id: str) -> Draft:
         known = {draft.id: draft for draft in reversed(self.drafts())}
         if draft_id not in known:
-            near = get_close_matches(draft_id, known, n=1)
-            hint = f"did you mean {near[0]}?" if near else "see: mngr tutorial review --list"
+            hint = did_you_mean(draft_id, known, else_hint="see: mngr tutorial review --list", form="{}")
             raise mngr.UsageError(f'no draft "{draft_id}"', hint=hint)
         return known[draft_id]
 

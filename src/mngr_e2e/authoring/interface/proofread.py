@@ -4,7 +4,6 @@ import re
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from difflib import get_close_matches
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -15,6 +14,7 @@ from mngr_e2e.authoring.rules import KNOWN_COMMAND, KNOWN_OPTION, VALID_SHELL, F
 from mngr_e2e.tutorial.blocks import Block
 from mngr_e2e.tutorial.lint import SCENERY, simple_commands
 from mngr_e2e.tutorial.syntax import syntax_problem
+from mngr_lib.suggest import did_you_mean
 
 _BUILT_IN = frozenset(
     "[ [[ : alias bg break case continue declare dirs disown do done elif else esac eval exit fc fg fi for function "
@@ -140,19 +140,14 @@ def _no_program(program: str) -> Proof:
 
 def _no_command(path: tuple[str, ...], word: str, above: Help) -> Finding:
     name = " ".join(path)
-    hint = _near(word, above.commands) or f"see: {name} --help"
+    hint = did_you_mean(word, above.commands, else_hint=f"see: {name} --help", form="{}")
     return Finding(KNOWN_COMMAND, "", f'{name} has no command "{word}"; {hint}', command=name, what=word)
 
 
 def _no_option(path: tuple[str, ...], word: str, helps: Sequence[Help]) -> Finding:
     name, option = " ".join(path), word.split("=", 1)[0]
-    hint = _near(option, helps[-1].options) or f"see: {name} --help"
+    hint = did_you_mean(option, helps[-1].options, else_hint=f"see: {name} --help", form="{}")
     return Finding(KNOWN_OPTION, "", f"{name} has no option {option}; {hint}", command=name, what=option)
-
-
-def _near(word: str, known: Iterable[str]) -> str:
-    near = get_close_matches(word, sorted(known), n=1)
-    return f"did you mean {near[0]}?" if near else ""
 
 
 def _without_redirects(words: Sequence[str]) -> Iterator[str]:
