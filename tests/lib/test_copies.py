@@ -19,7 +19,7 @@ _RENAMES = _ALONE | {
     "mngr_tmr/demo/ending.py",  # a symbolic link
     "mngr_tmr/demo/setup.py",  # a folder
     "mngr_tmr/example/make.py",  # a folder
-    "mngr_tmr/run/writer.py",  # a folder
+    "mngr_tmr/run_folder/writer.py",  # a folder
 }
 _JOINS = {
     "mngr/actions/exec.py",  # a thread that reads a pipe and says for how long nothing came
