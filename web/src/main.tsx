@@ -1,6 +1,6 @@
 import { render } from "preact";
-import { App } from "./shell/App";
 import { openSource } from "./lib/source";
+import { App } from "./shell/App";
 import "asciinema-player/dist/bundle/asciinema-player.css";
 import "./style/base.css";
 import "./style/lists.css";

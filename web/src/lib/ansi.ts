@@ -116,7 +116,10 @@ function extended(words: readonly string[], hasColons: boolean): [number | strin
 function ofCube(index: number): number | string | undefined {
   if (index < 16) return index;
   if (index > 255) return undefined;
-  if (index >= 232) return `rgb(${Array(3).fill(8 + (index - 232) * 10).join(" ")})`;
+  if (index >= 232) {
+    const grey = 8 + (index - 232) * 10;
+    return `rgb(${grey} ${grey} ${grey})`;
+  }
   const level = (step: number) => (step === 0 ? 0 : 55 + step * 40);
   const at = index - 16;
   return `rgb(${level(Math.floor(at / 36))} ${level(Math.floor(at / 6) % 6)} ${level(at % 6)})`;

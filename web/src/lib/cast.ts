@@ -17,8 +17,8 @@ const MOST_ROWS = 250;
 export function parseCast(text: string): Recording {
   const [first = "", ...rest] = text.split("\n");
   const header = object(first);
-  const isRelative = header["version"] === 3;
-  const term = (isRelative ? header["term"] : undefined) as Record<string, unknown> | undefined;
+  const isRelative = header.version === 3;
+  const term = (isRelative ? header.term : undefined) as Record<string, unknown> | undefined;
   const events: RecordedEvent[] = [];
   let now = 0;
   for (const line of rest) {
@@ -29,8 +29,8 @@ export function parseCast(text: string): Recording {
   }
   if (events.length === 0) throw new Error("the recording holds nothing yet");
   return {
-    cols: within(term?.["cols"] ?? header["width"], 80, MOST_COLS),
-    rows: within(term?.["rows"] ?? header["height"], 24, MOST_ROWS),
+    cols: within(term?.cols ?? header.width, 80, MOST_COLS),
+    rows: within(term?.rows ?? header.height, 24, MOST_ROWS),
     events,
   };
 }

@@ -9,7 +9,10 @@ const byId = new WeakMap<Run, ReadonlyMap<string, Test>>();
 /** A row by its id; asked for thousands of times, so the map is made once for each run. */
 export function rowOf(run: Run, id: string): Test | undefined {
   let rows = byId.get(run);
-  if (!rows) byId.set(run, (rows = new Map(run.tests.map((test) => [test.id, test]))));
+  if (!rows) {
+    rows = new Map(run.tests.map((test) => [test.id, test]));
+    byId.set(run, rows);
+  }
   return rows.get(id);
 }
 
@@ -19,7 +22,13 @@ export interface Group {
   readonly tests: readonly Test[];
 }
 
-const NOWHERE: Section = { id: "", title: "Others", about: "Rows that are in no section.", tests: [], is_finding: true };
+const NOWHERE: Section = {
+  id: "",
+  title: "Others",
+  about: "Rows that are in no section.",
+  tests: [],
+  is_finding: true,
+};
 
 /** Every row once: sections in their order, what someone should look at before the rest. */
 export function groupsOf(run: Run): readonly Required<Group>[] {

@@ -22,7 +22,10 @@ const VIEWS: readonly View[] = ["branch", "timeline", "tutorial"];
 const PARTS: readonly Part[] = ["causes", "section", "matter"];
 
 export function parseRoute(hash: string): Route {
-  const words = hash.replace(/^#?\/?/, "").split("/").map(decoded);
+  const words = hash
+    .replace(/^#?\/?/, "")
+    .split("/")
+    .map(decoded);
   const after = (word: string) => {
     const at = words.findIndex((each, index) => index % 2 === 0 && each === word);
     return at < 0 ? undefined : words[at + 1] || undefined;
@@ -55,7 +58,7 @@ export function formatRoute(route: Partial<Route>): string {
     if (route.attempt) add("attempt", String(route.attempt));
     if (route.command) add("command", String(route.command));
   } else if (route.part) add(route.part, route.item);
-  return "#/" + words.map(encodeURIComponent).join("/");
+  return `#/${words.map(encodeURIComponent).join("/")}`;
 }
 
 /** Follows the address; `replace` keeps steps that are not worth going back through out of the history. */

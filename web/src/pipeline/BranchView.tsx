@@ -1,15 +1,15 @@
-import { CommitCard } from "./CommitCard";
-import { CommitList } from "./CommitList";
-import { Facts } from "../shell/Facts";
-import { useKeys } from "../shell/keyboard";
-import { MeasuredTable } from "./MeasuredTable";
-import { Message } from "../shell/Message";
-import { Name } from "../shell/Name";
 import { commitOf } from "../lib/pipeline";
-import { Recipes } from "./Recipes";
 import type { Run } from "../lib/records";
 import { formatRoute, type Route } from "../lib/route";
 import type { Source } from "../lib/source";
+import { Facts } from "../shell/Facts";
+import { useKeys } from "../shell/keyboard";
+import { Message } from "../shell/Message";
+import { Name } from "../shell/Name";
+import { CommitCard } from "./CommitCard";
+import { CommitList } from "./CommitList";
+import { MeasuredTable } from "./MeasuredTable";
+import { Recipes } from "./Recipes";
 
 interface Props {
   run: Run;
@@ -43,7 +43,8 @@ export function BranchView({ run, commit, go, source }: Props) {
         <MeasuredTable run={run} />
         {commit && !chosen && (
           <p class="warning">
-            The branch has no commit “<Name text={commit} />”; it may have been built again since.
+            The branch has no commit “<Name text={commit} />
+            ”; it may have been built again since.
           </p>
         )}
         {commits.map((each) => (

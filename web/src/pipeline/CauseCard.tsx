@@ -1,9 +1,9 @@
-import { Disclosure } from "../shell/Disclosure";
-import { Failure } from "../tests/Failure";
-import { Name } from "../shell/Name";
 import { commitOf, isFixed } from "../lib/pipeline";
 import type { Cause, Run } from "../lib/records";
 import { formatRoute } from "../lib/route";
+import { Disclosure } from "../shell/Disclosure";
+import { Name } from "../shell/Name";
+import { Failure } from "../tests/Failure";
 import { TestLinks } from "./TestLinks";
 
 /** Failures that look alike; opened, the tests that have it and one of them in its own words. */

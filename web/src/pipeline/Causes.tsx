@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
-import { CauseCard } from "./CauseCard";
 import { counted, failuresIn, fixedIn } from "../lib/pipeline";
 import type { Run } from "../lib/records";
+import { CauseCard } from "./CauseCard";
 
 const AT_FIRST = 12;
 
@@ -22,7 +22,7 @@ export function Causes({ run, chosen }: { run: Run; chosen: string | undefined }
         <CauseCard key={cause.id} run={run} cause={cause} isChosen={cause.id === chosen} />
       ))}
       {shown.length < causes.length && (
-        <button class="fold" onClick={() => setWhole(true)}>
+        <button type="button" class="fold" onClick={() => setWhole(true)}>
           show {causes.length - shown.length} more causes
         </button>
       )}

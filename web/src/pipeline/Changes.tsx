@@ -1,7 +1,7 @@
-import { Name } from "../shell/Name";
 import { commitName, commitOf, short } from "../lib/pipeline";
 import type { Change, Run, Work, WorkCommit } from "../lib/records";
 import { formatRoute } from "../lib/route";
+import { Name } from "../shell/Name";
 
 /** What the agent changed, in its words and commit by commit, and where each commit is on the branch. */
 export function Changes({ run, work }: { run: Run; work: Work }) {

@@ -1,6 +1,6 @@
-import { Name } from "../shell/Name";
 import { disagrees } from "../lib/pipeline";
 import type { Work } from "../lib/records";
+import { Name } from "../shell/Name";
 
 /** In two words what the agent says of its test and what the check saw; loud where they differ. */
 export function ClaimAndCheck({ work }: { work: Work }) {

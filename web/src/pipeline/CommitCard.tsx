@@ -1,13 +1,13 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { CopyButton } from "../shell/CopyButton";
-import { Diff } from "./Diff";
-import { LongText } from "../shell/LongText";
-import { Name } from "../shell/Name";
 import { short } from "../lib/pipeline";
-import { Recipes } from "./Recipes";
 import type { BranchCommit, Run } from "../lib/records";
 import { formatRoute } from "../lib/route";
 import type { Source } from "../lib/source";
+import { CopyButton } from "../shell/CopyButton";
+import { LongText } from "../shell/LongText";
+import { Name } from "../shell/Name";
+import { Diff } from "./Diff";
+import { Recipes } from "./Recipes";
 import { TestLinks } from "./TestLinks";
 import { Weakenings } from "./Weakenings";
 import { WitnessTable } from "./WitnessTable";
@@ -52,7 +52,7 @@ export function CommitCard({ run, commit, isChosen, source }: Props) {
       </div>
       <Recipes recipes={commit.recipes} />
       <p class="touched">
-        <button aria-expanded={isDiffOpen} onClick={() => setDiffOpen(!isDiffOpen)}>
+        <button type="button" aria-expanded={isDiffOpen} onClick={() => setDiffOpen(!isDiffOpen)}>
           {isDiffOpen ? "Hide the difference" : "Show the difference"}
         </button>
         {commit.paths.map((path) => (

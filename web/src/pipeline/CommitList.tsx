@@ -1,7 +1,7 @@
-import { Name } from "../shell/Name";
 import { counted, short } from "../lib/pipeline";
 import type { BranchCommit, Run } from "../lib/records";
 import { formatRoute } from "../lib/route";
+import { Name } from "../shell/Name";
 
 /** The commits of the integrated branch, one line each. */
 export function CommitList({ run, chosen }: { run: Run; chosen?: string }) {
@@ -30,5 +30,10 @@ function about(commit: BranchCommit): string {
   const warnings = commit.flags.length + commit.weakenings.length;
   const tests = commit.rank > 0 ? commit.needed_by : commit.tests;
   const word = commit.rank > 0 ? "needed by " : "from ";
-  return [tests.length > 0 && word + counted(tests.length, commit.rank > 0 ? "test" : "task"), warnings > 0 && `${warnings} to watch`].filter(Boolean).join(" · ");
+  return [
+    tests.length > 0 && word + counted(tests.length, commit.rank > 0 ? "test" : "task"),
+    warnings > 0 && `${warnings} to watch`,
+  ]
+    .filter(Boolean)
+    .join(" · ");
 }

@@ -1,10 +1,10 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { visible } from "../lib/ansi";
-import { parseDiff, type FileDiff } from "../lib/diff";
-import { Name } from "../shell/Name";
+import { type FileDiff, parseDiff } from "../lib/diff";
 import { problemOf } from "../lib/problem";
 import type { Patch } from "../lib/records";
 import type { Source } from "../lib/source";
+import { Name } from "../shell/Name";
 
 const LINES_AT_FIRST = 300;
 const LONGEST = 1000;
@@ -59,7 +59,7 @@ function OneFile({ file }: { file: FileDiff }) {
         ))}
       </div>
       {hidden > 0 && (
-        <button class="fold" onClick={() => setMost(file.lines.length)}>
+        <button type="button" class="fold" onClick={() => setMost(file.lines.length)}>
           show {hidden.toLocaleString()} more lines
         </button>
       )}

@@ -1,8 +1,8 @@
+import { counted } from "../lib/pipeline";
+import type { Matter, Run } from "../lib/records";
 import { Disclosure } from "../shell/Disclosure";
 import { LongText } from "../shell/LongText";
 import { Name } from "../shell/Name";
-import { counted } from "../lib/pipeline";
-import type { Matter, Run } from "../lib/records";
 import { TestLinks } from "./TestLinks";
 
 /** What agents want a person to look at, by kind, whatever became of their tests. */
@@ -20,7 +20,9 @@ export function Matters({ run, chosen }: { run: Run; chosen: string | undefined 
             <Name text={kind} />
           </h4>
           {run.matters.map((matter, at) =>
-            matter.kind === kind ? <MatterCard key={at} {...{ run, matter }} isChosen={chosen === String(at + 1)} /> : null,
+            matter.kind === kind ? (
+              <MatterCard key={at} {...{ run, matter }} isChosen={chosen === String(at + 1)} />
+            ) : null,
           )}
         </div>
       ))}

@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks";
-import { tone } from "./ClaimAndCheck";
-import { Name } from "../shell/Name";
 import { rowOf } from "../lib/pipeline";
 import type { Measured, MeasuredTest, Run } from "../lib/records";
 import { formatRoute } from "../lib/route";
+import { Name } from "../shell/Name";
+import { tone } from "./ClaimAndCheck";
 
 const AT_FIRST = 12;
 const PLACES = ["base", "agent", "tip"] as const;
@@ -44,7 +44,7 @@ export function MeasuredTable({ run }: { run: Run }) {
         </tbody>
       </table>
       {shown.length < sorted.length && (
-        <button class="fold" onClick={() => setWhole(true)}>
+        <button type="button" class="fold" onClick={() => setWhole(true)}>
           show {sorted.length - shown.length} more
         </button>
       )}

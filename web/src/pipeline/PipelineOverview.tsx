@@ -1,16 +1,16 @@
 import { useEffect } from "preact/hooks";
-import { Causes } from "./Causes";
-import { CommitList } from "./CommitList";
-import { Facts } from "../shell/Facts";
-import { Matters } from "./Matters";
-import { Name } from "../shell/Name";
 import { counted, groupsOf } from "../lib/pipeline";
-import { Recipes } from "./Recipes";
 import type { Run } from "../lib/records";
 import { formatRoute, type Route } from "../lib/route";
-import { SectionTable } from "./SectionTable";
-import { StatusBar } from "../shell/StatusBar";
 import { duration, moment } from "../lib/time";
+import { Facts } from "../shell/Facts";
+import { Name } from "../shell/Name";
+import { StatusBar } from "../shell/StatusBar";
+import { Causes } from "./Causes";
+import { CommitList } from "./CommitList";
+import { Matters } from "./Matters";
+import { Recipes } from "./Recipes";
+import { SectionTable } from "./SectionTable";
 
 /** A pipeline's run at a glance: causes, facts, rows in sections, what agents raised, the branch. */
 export function PipelineOverview({ run, route }: { run: Run; route: Route }) {
@@ -24,7 +24,8 @@ export function PipelineOverview({ run, route }: { run: Run; route: Route }) {
       <Heading run={run} />
       {item && !isThere(run, route) && (
         <p class="note">
-          This run has no {part === "causes" ? "cause" : part} “<Name text={item} />”; it may have changed since.
+          This run has no {part === "causes" ? "cause" : part} “<Name text={item} />
+          ”; it may have changed since.
         </p>
       )}
       {run.headline && (

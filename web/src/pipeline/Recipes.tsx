@@ -1,7 +1,7 @@
 import { plain } from "../lib/ansi";
+import type { Recipe } from "../lib/records";
 import { CopyButton } from "../shell/CopyButton";
 import { Name } from "../shell/Name";
-import type { Recipe } from "../lib/records";
 
 /** Commands to copy, each with what it is for. */
 export function Recipes({ recipes }: { recipes: readonly Recipe[] }) {

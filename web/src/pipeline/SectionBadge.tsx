@@ -1,7 +1,7 @@
-import { Name } from "../shell/Name";
 import { rankOf } from "../lib/pipeline";
 import type { Run, Test } from "../lib/records";
 import { formatRoute } from "../lib/route";
+import { Name } from "../shell/Name";
 
 /** The section that a row is in, linked to it; a fix with its rank. */
 export function SectionBadge({ run, test }: { run: Run; test: Test }) {

@@ -1,10 +1,10 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ClaimAndCheck } from "./ClaimAndCheck";
-import { Name } from "../shell/Name";
-import { rankOf, type Group } from "../lib/pipeline";
+import { type Group, rankOf } from "../lib/pipeline";
 import type { Run, Test } from "../lib/records";
 import { formatRoute } from "../lib/route";
+import { Name } from "../shell/Name";
 import { StatusMark } from "../shell/StatusMark";
+import { ClaimAndCheck } from "./ClaimAndCheck";
 
 const FINDINGS_AT_FIRST = 40;
 const OTHERS_AT_FIRST = 5;
@@ -45,7 +45,7 @@ export function SectionTable({ run, group, isChosen }: { run: Run; group: Requir
         ))}
       </ul>
       {shown.length < tests.length && (
-        <button class="fold" onClick={() => setWhole(true)}>
+        <button type="button" class="fold" onClick={() => setWhole(true)}>
           show {(tests.length - shown.length).toLocaleString()} more
         </button>
       )}

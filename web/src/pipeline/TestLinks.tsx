@@ -1,8 +1,8 @@
 import { useState } from "preact/hooks";
-import { Name } from "../shell/Name";
 import { rowOf } from "../lib/pipeline";
 import type { Run } from "../lib/records";
 import { formatRoute } from "../lib/route";
+import { Name } from "../shell/Name";
 import { StatusMark } from "../shell/StatusMark";
 
 const AT_FIRST = 12;
@@ -30,7 +30,7 @@ export function TestLinks({ run, tests, marked = [], word = "" }: Props) {
       ))}
       {shown.length < tests.length && (
         <li>
-          <button class="fold" onClick={() => setWhole(true)}>
+          <button type="button" class="fold" onClick={() => setWhole(true)}>
             show {tests.length - shown.length} more
           </button>
         </li>

@@ -1,15 +1,15 @@
 import { useMemo, useState } from "preact/hooks";
-import type { Filter } from "../shell/App";
-import { Message } from "../shell/Message";
 import { rowOf } from "../lib/pipeline";
 import type { Lane, Run } from "../lib/records";
 import { formatRoute } from "../lib/route";
 import { matchesName, pattern } from "../lib/search";
 import { load, stretchOf, ticks } from "../lib/timeline";
+import type { Filter } from "../shell/App";
+import { Message } from "../shell/Message";
+import { useWindow } from "../shell/useWindow";
 import { TimelineAxis } from "./TimelineAxis";
 import { TimelineLane } from "./TimelineLane";
 import { TimelineLegend } from "./TimelineLegend";
-import { useWindow } from "../shell/useWindow";
 
 const TALL = 24;
 const FLAT = 6;
@@ -30,6 +30,7 @@ export function Timeline({ run, filter }: { run: Run; filter: Filter }) {
   return (
     <main class={isFlat ? "timeline flat" : "timeline"} aria-label="Timeline">
       <TimelineLegend lanes={lanes} isFlat={isFlat} setFlat={setFlat} />
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls what has the focus */}
       <div class="lanes" ref={scroller} tabIndex={0}>
         <TimelineAxis whole={whole} ticks={ticks(whole)} counts={counts} />
         <ol style={{ height: `${lanes.length * height}px` }}>

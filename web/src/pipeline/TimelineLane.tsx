@@ -1,11 +1,11 @@
 import { plain } from "../lib/ansi";
-import { Name } from "../shell/Name";
 import { rowOf } from "../lib/pipeline";
 import type { Lane, Run, Span } from "../lib/records";
 import { formatRoute } from "../lib/route";
-import { StatusMark } from "../shell/StatusMark";
 import { clock, duration } from "../lib/time";
 import { KINDS, kindOf, place, type Stretch } from "../lib/timeline";
+import { Name } from "../shell/Name";
+import { StatusMark } from "../shell/StatusMark";
 
 interface Props {
   run: Run;
@@ -28,12 +28,7 @@ export function TimelineLane({ run, lane, whole, top }: Props) {
         </span>
         <span class="track" aria-hidden="true">
           {lane.spans.map((span, at) => (
-            <i
-              key={at}
-              class={kindOf(lane, span)}
-              style={place(whole, span)}
-              title={told(span, whole, name)}
-            />
+            <i key={at} class={kindOf(lane, span)} style={place(whole, span)} title={told(span, whole, name)} />
           ))}
         </span>
       </a>

@@ -22,7 +22,7 @@ export function TimelineLegend({ lanes, isFlat, setFlat }: Props) {
           </li>
         ))}
       </ul>
-      <button class="fold" aria-pressed={isFlat} onClick={() => setFlat(!isFlat)}>
+      <button type="button" class="fold" aria-pressed={isFlat} onClick={() => setFlat(!isFlat)}>
         {isFlat ? "with names" : "condensed"}
       </button>
     </header>

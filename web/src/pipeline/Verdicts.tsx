@@ -1,7 +1,7 @@
-import { tone } from "./ClaimAndCheck";
-import { Name } from "../shell/Name";
 import { differ } from "../lib/pipeline";
 import type { Work } from "../lib/records";
+import { Name } from "../shell/Name";
+import { tone } from "./ClaimAndCheck";
 
 /** What the agent says of its test beside what was seen when it was run again. */
 export function Verdicts({ work }: { work: Work }) {
@@ -16,7 +16,9 @@ export function Verdicts({ work }: { work: Work }) {
         </tr>
       </thead>
       <tbody>
-        {(work.before_claimed || work.before) && <Line when="before" claimed={work.before_claimed} seen={work.before} />}
+        {(work.before_claimed || work.before) && (
+          <Line when="before" claimed={work.before_claimed} seen={work.before} />
+        )}
         <Line when="after" claimed={work.claimed} seen={work.verdict} />
         {work.on_branch && <Line when="on the branch" claimed="" seen={work.on_branch} />}
       </tbody>

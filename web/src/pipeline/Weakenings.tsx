@@ -1,6 +1,6 @@
 import { visible } from "../lib/ansi";
-import { Name } from "../shell/Name";
 import type { Weakening } from "../lib/records";
+import { Name } from "../shell/Name";
 
 /** Checks that a commit removed or made easier to pass. */
 export function Weakenings({ weakenings }: { weakenings: readonly Weakening[] }) {

@@ -1,10 +1,10 @@
-import { Changes } from "./Changes";
+import type { Run, Work } from "../lib/records";
+import { formatRoute } from "../lib/route";
 import { Facts } from "../shell/Facts";
 import { Name } from "../shell/Name";
 import { Prose } from "../shell/Prose";
+import { Changes } from "./Changes";
 import { Recipes } from "./Recipes";
-import type { Run, Work } from "../lib/records";
-import { formatRoute } from "../lib/route";
 import { Verdicts } from "./Verdicts";
 
 /** What an agent did about a test: its claim, the check, what it changed and what it wants. */

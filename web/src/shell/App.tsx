@@ -1,19 +1,19 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { plain } from "../lib/ansi";
+import { isPipeline } from "../lib/pipeline";
+import type { Run, Status } from "../lib/records";
+import { useRoute, type View } from "../lib/route";
+import { Library } from "../lib/search";
+import type { Source } from "../lib/source";
+import { togglePlaying } from "../terminal/playback";
 import { Help } from "./Help";
 import { useKeys } from "./keyboard";
 import { useIndex } from "./live";
 import { Message } from "./Message";
-import { togglePlaying } from "../terminal/playback";
-import type { Run, Status } from "../lib/records";
-import { isPipeline } from "../lib/pipeline";
-import { useRoute, type View } from "../lib/route";
 import { RunList } from "./RunList";
 import { RunView } from "./RunView";
-import { Library } from "../lib/search";
-import type { Source } from "../lib/source";
-import { useTheme } from "./theme";
 import { TopBar } from "./TopBar";
+import { useTheme } from "./theme";
 
 /** What narrows the lists; it stays when someone moves through the page. */
 export interface Filter {

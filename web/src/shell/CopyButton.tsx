@@ -9,7 +9,7 @@ export function CopyButton({ text, what = "command" }: { text: string; what?: st
     setTimeout(() => setSaid(""), SHOWN_MS);
   };
   return (
-    <button class="copy" onClick={press} title={`Copy this ${what}`} aria-label={`Copy this ${what}`}>
+    <button type="button" class="copy" onClick={press} title={`Copy this ${what}`} aria-label={`Copy this ${what}`}>
       {said || "copy"}
     </button>
   );

@@ -1,5 +1,5 @@
-import { Name } from "./Name";
 import type { Fact } from "../lib/records";
+import { Name } from "./Name";
 
 /** Facts in a word or two, side by side. */
 export function Facts({ facts }: { facts: readonly Fact[] }) {

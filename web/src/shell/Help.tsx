@@ -24,6 +24,7 @@ export function Help({ isPipeline, close }: { isPipeline: boolean; close: () => 
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);
   return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes a dialog without help of ours
     <dialog class="help" ref={dialog} onClose={close} onClick={(event) => event.target === dialog.current && close()}>
       <h2>Keys</h2>
       <dl>

@@ -13,7 +13,7 @@ export function LongText({ text, isCode = false }: { text: string; isCode?: bool
     <div class={isCode ? "words code" : "words"}>
       {visible(isCut ? short : text)}
       {isCut && (
-        <button class="fold" onClick={() => setWhole(true)}>
+        <button type="button" class="fold" onClick={() => setWhole(true)}>
           show all {text.length.toLocaleString()} characters
         </button>
       )}
@@ -22,5 +22,9 @@ export function LongText({ text, isCode = false }: { text: string; isCode?: bool
 }
 
 function shortened(text: string): string {
-  return text.split("\n", LINES + 1).slice(0, LINES).join("\n").slice(0, CHARACTERS);
+  return text
+    .split("\n", LINES + 1)
+    .slice(0, LINES)
+    .join("\n")
+    .slice(0, CHARACTERS);
 }

@@ -21,7 +21,9 @@ export function Prose({ text }: { text: string }) {
           </p>
         ),
       )}
-      {text.length > MOST && <p class="note">{(text.length - MOST).toLocaleString()} more characters are left out here.</p>}
+      {text.length > MOST && (
+        <p class="note">{(text.length - MOST).toLocaleString()} more characters are left out here.</p>
+      )}
     </div>
   );
 }

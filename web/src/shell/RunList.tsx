@@ -1,10 +1,10 @@
-import { Name } from "./Name";
 import type { Run } from "../lib/records";
 import { formatRoute } from "../lib/route";
 import { countByStatus, STATUSES } from "../lib/status";
+import { duration, moment } from "../lib/time";
+import { Name } from "./Name";
 import { StatusBar } from "./StatusBar";
 import { StatusMark } from "./StatusMark";
-import { duration, moment } from "../lib/time";
 
 /** Every run with its counts, the newest first. */
 export function RunList({ runs }: { runs: readonly Run[] }) {

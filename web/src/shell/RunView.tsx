@@ -1,20 +1,20 @@
 import { useMemo } from "preact/hooks";
-import type { Filter } from "./App";
-import { BranchView } from "../pipeline/BranchView";
-import { useKeys } from "./keyboard";
-import { Message } from "./Message";
-import { Overview } from "../tests/Overview";
-import { groupsOf, isPipeline, type Group } from "../lib/pipeline";
-import { PipelineOverview } from "../pipeline/PipelineOverview";
+import { type Group, groupsOf, isPipeline } from "../lib/pipeline";
 import type { Attempt, Run, Test } from "../lib/records";
 import { formatRoute, type Route } from "../lib/route";
-import { matchesName, type Library, type Progress } from "../lib/search";
+import { type Library, matchesName, type Progress } from "../lib/search";
 import type { Source } from "../lib/source";
 import { failingFirst, isFailing } from "../lib/status";
+import { BranchView } from "../pipeline/BranchView";
+import { PipelineOverview } from "../pipeline/PipelineOverview";
+import { Timeline } from "../pipeline/Timeline";
+import { Overview } from "../tests/Overview";
 import { TestDetail } from "../tests/TestDetail";
 import { TestList } from "../tests/TestList";
-import { Timeline } from "../pipeline/Timeline";
 import { TutorialView } from "../tests/TutorialView";
+import type { Filter } from "./App";
+import { useKeys } from "./keyboard";
+import { Message } from "./Message";
 import { useSearch } from "./useSearch";
 
 interface Props {
@@ -44,10 +44,9 @@ export function RunView({ run, route, go, source, library, filter, changes }: Pr
     document.querySelector<HTMLElement>(".detail")?.focus();
   };
   const attempts = Object.fromEntries(
-    (test?.attempts ?? []).slice(0, 9).map((each, at) => [
-      String(at + 1),
-      () => go({ run: run.id, test: test?.id, attempt: each.number }, "replace"),
-    ]),
+    (test?.attempts ?? [])
+      .slice(0, 9)
+      .map((each, at) => [String(at + 1), () => go({ run: run.id, test: test?.id, attempt: each.number }, "replace")]),
   );
   const keys = {
     j: step(1, tests),
@@ -71,7 +70,11 @@ export function RunView({ run, route, go, source, library, filter, changes }: Pr
         {test ? (
           <TestDetail {...{ run, test, attempt, source, changes, command: route.command }} />
         ) : route.test === undefined ? (
-          isPipeline(run) ? <PipelineOverview run={run} route={route} /> : <Overview run={run} />
+          isPipeline(run) ? (
+            <PipelineOverview run={run} route={route} />
+          ) : (
+            <Overview run={run} />
+          )
         ) : (
           <Message
             title="No such test"

@@ -1,6 +1,6 @@
-import type { Filter } from "./App";
 import type { Status, Test } from "../lib/records";
 import { countByStatus, STATUSES } from "../lib/status";
+import type { Filter } from "./App";
 import { StatusMark } from "./StatusMark";
 
 interface Props {
@@ -22,6 +22,7 @@ export function StatusChips({ tests, filter, setFilter, isFilter }: Props) {
     <div class="chips" role="group" aria-label="Tests by status">
       {STATUSES.filter((status) => counts.get(status) || filter.statuses.has(status)).map((status) => (
         <button
+          type="button"
           class="chip"
           key={status}
           disabled={!isFilter}

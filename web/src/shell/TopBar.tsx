@@ -1,10 +1,10 @@
 import type { RefObject } from "preact";
-import type { Filter } from "./App";
-import type { Connection } from "./live";
-import { Name } from "./Name";
 import type { Index, Run } from "../lib/records";
 import { formatRoute, type View } from "../lib/route";
 import { pattern } from "../lib/search";
+import type { Filter } from "./App";
+import type { Connection } from "./live";
+import { Name } from "./Name";
 import { StatusChips } from "./StatusChips";
 import type { Theme } from "./theme";
 import { Views } from "./Views";
@@ -44,11 +44,11 @@ export function TopBar(props: Props) {
       <StatusChips tests={tests} filter={filter} setFilter={setFilter} isFilter={run !== undefined} />
       <SearchBox {...props} />
       <div class="tools">
-        <button class="quiet" onClick={props.nextTheme} title="Colours: auto, light, dark (d)">
+        <button type="button" class="quiet" onClick={props.nextTheme} title="Colours: auto, light, dark (d)">
           {{ auto: "◐", light: "☀", dark: "☾" }[props.theme]}
           <span class="unseen">Colours: {props.theme}</span>
         </button>
-        <button class="quiet" onClick={props.openHelp} title="Keys (?)" aria-label="Keys">
+        <button type="button" class="quiet" onClick={props.openHelp} title="Keys (?)" aria-label="Keys">
           ?
         </button>
       </div>

@@ -20,11 +20,7 @@ export function Views({ run, view }: { run: Run; view: View }) {
   return (
     <nav class="views" aria-label="Views">
       {views.map((each) => (
-        <a
-          key={each}
-          href={formatRoute({ run: run.id, view: each })}
-          aria-current={each === view ? "page" : undefined}
-        >
+        <a key={each} href={formatRoute({ run: run.id, view: each })} aria-current={each === view ? "page" : undefined}>
           {NAMES[each]}
         </a>
       ))}

@@ -9,7 +9,7 @@ const KEY = "mngr-theme";
 export function useTheme(): readonly [Theme, () => void] {
   const [theme, setTheme] = useState<Theme>(stored);
   useLayoutEffect(() => {
-    document.documentElement.dataset["theme"] = theme;
+    document.documentElement.dataset.theme = theme;
     store(theme);
   }, [theme]);
   return [theme, () => setTheme(ORDER[(ORDER.indexOf(theme) + 1) % ORDER.length] ?? "auto")];

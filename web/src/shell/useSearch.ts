@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Run } from "../lib/records";
-import { pattern, type Library, type Progress } from "../lib/search";
+import { type Library, type Progress, pattern } from "../lib/search";
 
 const PAUSE_MS = 120;
 

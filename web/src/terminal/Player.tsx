@@ -1,11 +1,11 @@
 import { create, type Player as Playing } from "asciinema-player";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { parseCast, printed, type Recording } from "../lib/cast";
-import { TerminalLines } from "./TerminalLines";
 import { splitLines } from "../lib/lines";
-import { hide, show } from "./playback";
 import { problemOf } from "../lib/problem";
+import { hide, show } from "./playback";
 import type { Wish } from "./Recordings";
+import { TerminalLines } from "./TerminalLines";
 
 const START_DEADLINE_MS = 10_000;
 
@@ -22,9 +22,10 @@ export function Player({ text, duration_s, wish, marks }: Props) {
   const player = useRef<Playing | null>(null);
   const [problem, setProblem] = useState("");
   useEffect(() => {
+    if (!place.current) return;
     setProblem("");
     try {
-      const started = start(text, duration_s, marks, place.current!, setProblem);
+      const started = start(text, duration_s, marks, place.current, setProblem);
       player.current = started.player;
       return started.stop;
     } catch (error) {

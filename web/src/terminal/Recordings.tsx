@@ -1,11 +1,11 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { plain } from "../lib/ansi";
-import { Name } from "../shell/Name";
-import { Player } from "./Player";
 import { problemOf } from "../lib/problem";
 import type { Cast, Detail } from "../lib/records";
 import type { Source } from "../lib/source";
 import { clock } from "../lib/time";
+import { Name } from "../shell/Name";
+import { Player } from "./Player";
 
 /** A second of a recording that someone asked for; each wish is a new object. */
 export interface Wish {
@@ -35,7 +35,7 @@ export function Recordings({ detail, wish, source }: Props) {
     <aside class="recordings" ref={panel} aria-label="Recordings">
       <div class="tabs" role="tablist">
         {detail.casts.map((each, at) => (
-          <button key={each.chunk} role="tab" aria-selected={at === chosen} onClick={() => setChosen(at)}>
+          <button type="button" key={each.chunk} role="tab" aria-selected={at === chosen} onClick={() => setChosen(at)}>
             <Name text={each.title} /> <small>{clock(each.duration_s)}</small>
           </button>
         ))}
@@ -86,7 +86,11 @@ function Recording({ cast, wish, source, marks }: RecordingProps) {
             {cast.cols}×{cast.rows}
           </>
         )}
-        {hasGrown && <button onClick={readAgain}>load the newest seconds</button>}
+        {hasGrown && (
+          <button type="button" onClick={readAgain}>
+            load the newest seconds
+          </button>
+        )}
       </p>
       {(problem || cast.problem) && (
         <p class="warning">

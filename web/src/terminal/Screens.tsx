@@ -1,7 +1,7 @@
-import { TerminalLines } from "./TerminalLines";
 import { splitLines } from "../lib/lines";
-import { Name } from "../shell/Name";
 import type { Screen } from "../lib/records";
+import { Name } from "../shell/Name";
+import { TerminalLines } from "./TerminalLines";
 
 /** Snapshots of terminals, in their own colours. */
 export function Screens({ screens }: { screens: readonly Screen[] }) {

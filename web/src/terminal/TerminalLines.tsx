@@ -29,7 +29,7 @@ export function TerminalLines({ lines }: { lines: readonly KindOfLine[] }) {
         <OneLine key={at} line={line} />
       ))}
       {isFolded && (
-        <button class="fold" onClick={() => setHead(head + STEP)}>
+        <button type="button" class="fold" onClick={() => setHead(head + STEP)}>
           show {Math.min(hidden, STEP).toLocaleString()} {hidden > STEP && `of ${hidden.toLocaleString()} `}more lines
         </button>
       )}
@@ -46,7 +46,7 @@ function OneLine({ line }: { line: Drawn }) {
     <div class={`line ${line.kind}`}>
       <AnsiText pieces={pieces} />
       {isCut && (
-        <button class="fold" onClick={() => setWhole(true)}>
+        <button type="button" class="fold" onClick={() => setWhole(true)}>
           show all {line.text.length.toLocaleString()} characters
         </button>
       )}

@@ -1,6 +1,6 @@
-import { Name } from "../shell/Name";
 import type { Attempt, Test } from "../lib/records";
 import { formatRoute } from "../lib/route";
+import { Name } from "../shell/Name";
 import { StatusMark } from "../shell/StatusMark";
 
 interface Props {

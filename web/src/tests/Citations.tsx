@@ -1,7 +1,7 @@
 import { blocksOf, numberOf } from "../lib/cited";
-import { Name } from "../shell/Name";
 import type { Detail, Run, Test } from "../lib/records";
 import { formatRoute, type Route } from "../lib/route";
+import { Name } from "../shell/Name";
 import { ShellText } from "../terminal/ShellText";
 
 interface Props {

@@ -1,11 +1,11 @@
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { plain } from "../lib/ansi";
-import { CopyButton } from "../shell/CopyButton";
-import { TerminalLines } from "../terminal/TerminalLines";
 import { linesOf, splitLines } from "../lib/lines";
 import type { Command, Seek, TutorialBlock } from "../lib/records";
 import { formatRoute, type Route } from "../lib/route";
 import { clock, duration } from "../lib/time";
+import { CopyButton } from "../shell/CopyButton";
+import { TerminalLines } from "../terminal/TerminalLines";
 
 interface Props {
   command: Command;
@@ -44,6 +44,7 @@ export function CommandEntry({ command, number, block, place, isChosen, isRunnin
         <span class="actions">
           {command.seeks.map((seek) => (
             <button
+              type="button"
               class="play"
               key={`${seek.cast} ${seek.second}`}
               onClick={() => play(seek, command.command)}

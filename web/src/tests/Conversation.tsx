@@ -1,7 +1,7 @@
-import { LongText } from "../shell/LongText";
-import { Name } from "../shell/Name";
 import type { Cast, Seek, Turn } from "../lib/records";
 import { clock } from "../lib/time";
+import { LongText } from "../shell/LongText";
+import { Name } from "../shell/Name";
 
 interface Props {
   turns: readonly Turn[];
@@ -16,9 +16,7 @@ export function Conversation({ turns, casts, isRunning, play }: Props) {
     <section class="conversation" aria-label="Conversation">
       <h3>Conversation</h3>
       {turns.length === 0 && (
-        <p class="nothing">
-          {isRunning ? "It is fetched when the agent is done." : "No conversation was fetched."}
-        </p>
+        <p class="nothing">{isRunning ? "It is fetched when the agent is done." : "No conversation was fetched."}</p>
       )}
       <ol>
         {turns.map((turn, at) => (
@@ -27,6 +25,7 @@ export function Conversation({ turns, casts, isRunning, play }: Props) {
               <Name text={turn.role} />
               {seeksOf(turn, casts).map((seek) => (
                 <button
+                  type="button"
                   class="play"
                   key={seek.cast}
                   onClick={() => play(seek, turn.text.split("\n", 1)[0] ?? "")}

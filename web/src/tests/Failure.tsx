@@ -1,6 +1,6 @@
 import { useMemo } from "preact/hooks";
-import { TerminalLines } from "../terminal/TerminalLines";
 import { splitLines } from "../lib/lines";
+import { TerminalLines } from "../terminal/TerminalLines";
 
 /** Why an attempt failed, in the words of the test runner. */
 export function Failure({ text }: { text: string }) {

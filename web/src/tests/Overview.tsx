@@ -1,12 +1,12 @@
-import { Name } from "../shell/Name";
 import { counted } from "../lib/pipeline";
 import type { Run, Test } from "../lib/records";
 import { formatRoute } from "../lib/route";
 import { failingFirst, isFailing } from "../lib/status";
-import { StatusBar } from "../shell/StatusBar";
-import { StatusMark } from "../shell/StatusMark";
 import { duration, moment } from "../lib/time";
 import { coverage } from "../lib/tutorial";
+import { Name } from "../shell/Name";
+import { StatusBar } from "../shell/StatusBar";
+import { StatusMark } from "../shell/StatusMark";
 
 const MOST_SLOW = 8;
 

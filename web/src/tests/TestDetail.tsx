@@ -1,22 +1,22 @@
 import { useState } from "preact/hooks";
+import { blocksOf } from "../lib/cited";
+import type { Attempt, Detail, Run, Seek, Test } from "../lib/records";
+import { formatRoute } from "../lib/route";
+import type { Source } from "../lib/source";
+import { duration, moment } from "../lib/time";
+import { SectionBadge } from "../pipeline/SectionBadge";
+import { WorkPanel } from "../pipeline/WorkPanel";
+import { Name } from "../shell/Name";
+import { StatusMark } from "../shell/StatusMark";
+import { useDetail } from "../shell/useDetail";
+import { Recordings, type Wish } from "../terminal/Recordings";
+import { Screens } from "../terminal/Screens";
 import { AttemptTabs } from "./AttemptTabs";
 import { Citations } from "./Citations";
-import { blocksOf } from "../lib/cited";
 import { Conversation } from "./Conversation";
 import { Failure } from "./Failure";
-import { Name } from "../shell/Name";
-import type { Attempt, Detail, Run, Seek, Test } from "../lib/records";
-import { Recordings, type Wish } from "../terminal/Recordings";
-import { formatRoute } from "../lib/route";
-import { Screens } from "../terminal/Screens";
-import type { Source } from "../lib/source";
-import { SectionBadge } from "../pipeline/SectionBadge";
-import { StatusMark } from "../shell/StatusMark";
 import { Texts } from "./Texts";
-import { duration, moment } from "../lib/time";
 import { Transcript } from "./Transcript";
-import { useDetail } from "../shell/useDetail";
-import { WorkPanel } from "../pipeline/WorkPanel";
 
 interface Props {
   run: Run;
@@ -90,11 +90,13 @@ function Evidence({ run, test, attempt, detail, command, source }: EvidenceProps
     <>
       <div class={detail.casts.length ? "evidence with-recordings" : "evidence"}>
         <div class="story">
-          {detail.notes.filter((note) => !test.work?.notes.includes(note)).map((note) => (
-            <p class="note" key={note}>
-              <Name text={note} />
-            </p>
-          ))}
+          {detail.notes
+            .filter((note) => !test.work?.notes.includes(note))
+            .map((note) => (
+              <p class="note" key={note}>
+                <Name text={note} />
+              </p>
+            ))}
           <Citations {...{ run, test, detail, place }} />
           <Failure text={detail.failure} />
         </div>

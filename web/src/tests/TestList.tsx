@@ -1,12 +1,12 @@
 import { Fragment } from "preact";
 import { useEffect, useMemo, useRef } from "preact/hooks";
-import { Name } from "../shell/Name";
-import { counted, disagrees, rankOf, type Group } from "../lib/pipeline";
+import { counted, disagrees, type Group, rankOf } from "../lib/pipeline";
 import type { Run, Section, Test, Work } from "../lib/records";
 import { formatRoute } from "../lib/route";
 import type { Found, Progress } from "../lib/search";
-import { StatusMark } from "../shell/StatusMark";
 import { duration } from "../lib/time";
+import { Name } from "../shell/Name";
+import { StatusMark } from "../shell/StatusMark";
 
 interface Props {
   run: Run;
@@ -61,7 +61,8 @@ function GroupHeading({ run, section, count }: { run: Run; section: Section; cou
 }
 
 function tally(run: Run, count: number, wanted: RegExp | null, progress: Progress | null): string {
-  const shown = count === run.tests.length ? counted(count, "test") : `${count} of ${counted(run.tests.length, "test")}`;
+  const shown =
+    count === run.tests.length ? counted(count, "test") : `${count} of ${counted(run.tests.length, "test")}`;
   if (!wanted || !progress || progress.read >= progress.total) return shown;
   return `${shown} · reading ${progress.read} of ${progress.total}`;
 }

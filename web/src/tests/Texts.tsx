@@ -1,8 +1,8 @@
 import { visible } from "../lib/ansi";
+import type { Text } from "../lib/records";
 import { CopyButton } from "../shell/CopyButton";
 import { Disclosure } from "../shell/Disclosure";
 import { Name } from "../shell/Name";
-import type { Text } from "../lib/records";
 
 /** Texts of an attempt as they came: its prompt, its result, what a check said. */
 export function Texts({ texts, isFirstOpen }: { texts: readonly Text[]; isFirstOpen: boolean }) {

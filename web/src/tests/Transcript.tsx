@@ -1,7 +1,7 @@
 import { blockWith } from "../lib/cited";
-import { CommandEntry } from "./CommandEntry";
 import type { Command, Seek, TutorialBlock } from "../lib/records";
 import type { Route } from "../lib/route";
+import { CommandEntry } from "./CommandEntry";
 
 interface Props {
   commands: readonly Command[];

@@ -1,11 +1,11 @@
-import { Name } from "../shell/Name";
 import { commitName, rowOf } from "../lib/pipeline";
-import type { Run, TutorialBlock as Block } from "../lib/records";
+import type { TutorialBlock as Block, Run } from "../lib/records";
 import { formatRoute } from "../lib/route";
-import { ShellText } from "../terminal/ShellText";
 import { lastStatus } from "../lib/status";
-import { StatusMark } from "../shell/StatusMark";
 import { isUncovered } from "../lib/tutorial";
+import { Name } from "../shell/Name";
+import { StatusMark } from "../shell/StatusMark";
+import { ShellText } from "../terminal/ShellText";
 
 /** One block of the tutorial beside the tests that cite it. */
 export function TutorialBlock({ run, block, isChosen }: { run: Run; block: Block; isChosen: boolean }) {

@@ -1,12 +1,12 @@
 import { useEffect, useState } from "preact/hooks";
-import type { Filter } from "../shell/App";
-import { Message } from "../shell/Message";
-import { Name } from "../shell/Name";
-import type { Run, Status, TutorialBlock as Block } from "../lib/records";
+import type { TutorialBlock as Block, Run, Status } from "../lib/records";
 import { formatRoute } from "../lib/route";
 import { pattern } from "../lib/search";
 import { FAILING, lastStatus } from "../lib/status";
 import { coverage, isUncovered, sections } from "../lib/tutorial";
+import type { Filter } from "../shell/App";
+import { Message } from "../shell/Message";
+import { Name } from "../shell/Name";
 import { TutorialBlock } from "./TutorialBlock";
 
 type Only = "all" | "failing" | "uncovered" | "gaps";
@@ -86,7 +86,13 @@ function Choices({ run, only, setOnly }: { run: Run; only: Only; setOnly: (only:
   return (
     <div class="choices" role="group" aria-label="Blocks to show">
       {choices.map(([name, label, count]) => (
-        <button key={name} disabled={count === 0} aria-pressed={only === name} onClick={() => setOnly(only === name ? "all" : name)}>
+        <button
+          type="button"
+          key={name}
+          disabled={count === 0}
+          aria-pressed={only === name}
+          onClick={() => setOnly(only === name ? "all" : name)}
+        >
           <b>{count}</b> {label}
         </button>
       ))}
