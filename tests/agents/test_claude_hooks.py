@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from mngr.agents.claude.hooks import HOOK, settings
+from mngr.agents.claude.hooks import settings
 from mngr.agents.claude.text import sum_of
 from mngr.model.event import Event
+from mngr.sh.program import load
 from mngr.store.untrusted import read_event
 from mngr.testing.waiting import PATIENCE_S
 
@@ -22,7 +23,7 @@ class Agent:
     def __init__(self, folder: Path, shell: tuple[str, ...]) -> None:
         self.folder, self.shell = folder, shell
         (folder / "claude/projects/copied").mkdir(parents=True)
-        (folder / "claude/hook.sh").write_text(HOOK)
+        (folder / "claude/hook.sh").write_text(load("agents/claude/hook"))
         self.session = folder / "claude/projects/s.jsonl"
 
     def tell(self, word: str, **payload: Any) -> None:

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from mngr.agents.codex.hooks import HOOK, hooks
+from mngr.agents.codex.hooks import hooks
 from mngr.model.event import Event
 from mngr.process import wait_until
+from mngr.sh.program import load
 from mngr.store.untrusted import read_event
 from mngr.testing.waiting import PATIENCE_S
 
@@ -22,7 +23,7 @@ class Agent:
     def __init__(self, folder: Path, shell: tuple[str, ...]) -> None:
         self.folder, self.shell = folder, shell
         (folder / "codex/sessions").mkdir(parents=True)
-        (folder / "codex/hook.sh").write_text(HOOK)
+        (folder / "codex/hook.sh").write_text(load("agents/codex/hook"))
         self.session = folder / "codex/sessions/s.jsonl"
 
     def tell(self, word: str, **payload: Any) -> None:

@@ -13,7 +13,7 @@ from mngr.cli.stdin import _LINE_LIMIT
 from mngr.model.ids import check_name
 from mngr.model.message import MESSAGE_LIMIT
 from mngr.tmux.recording import RAW_LIMIT
-from mngr.tmux.server import _FD_LIMIT
+from mngr.tmux.server import FD_LIMIT
 from mngr_tmr.cli import slots
 from mngr_tmr.model.result import RAW_LIMIT as RESULT_LIMIT
 from mngr_tmr.model.run import RunOptions
@@ -60,7 +60,7 @@ def test_the_limits_are_the_programs_own() -> None:
         "the outbox": f"{artifacts._MOST // mb} MB",
         "agents of a pipeline here": f"{slots._PER_CORE} a core, one per GiB of free memory, at most {slots._MOST}",
         "agents of a pipeline on remote hosts": f"{slots._REMOTE}",
-        "agents on one machine": f"{_FD_LIMIT:,}",
+        "agents on one machine": f"{FD_LIMIT:,}",
         "a testing agent": f"{RunOptions().timeout_s / 3600:.0f} h",
         "one that shows no": f"{RunOptions().silence_s / 60:.0f} min",
         "one that waits": f"{RunOptions().idle_s / 60:.0f} min each",

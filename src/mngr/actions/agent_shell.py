@@ -3,11 +3,8 @@
 from collections.abc import Sequence
 
 from mngr.hosts.protocol import Host, shares_files
+from mngr.sh.program import load
 from mngr.store.paths import HostPaths
-from mngr.tmux.server import CLEAN_ENV
-
-# What the tmux server, and so every agent, begins with.
-_CLEAN = f'exec env -i {CLEAN_ENV} sh "$0" "$@"'
 
 
 def agent_shell_argv(host: Host, agent_id: str, argv: Sequence[str]) -> list[str]:
@@ -16,5 +13,5 @@ def agent_shell_argv(host: Host, agent_id: str, argv: Sequence[str]) -> list[str
     Elsewhere nothing of our environment arrives. Here it must not: what is run may be what an agent wrote.
     """
     run = HostPaths(host.dir).agent(agent_id).run
-    enter = ["sh", "-c", _CLEAN, run] if shares_files(host) else ["sh", run]
+    enter = ["sh", "-c", load("sh/enter"), run] if shares_files(host) else ["sh", run]
     return [*enter, "--", *argv]

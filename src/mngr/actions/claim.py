@@ -9,24 +9,20 @@ from mngr.actions.manager import Manager
 from mngr.actions.rows import Row, look_at
 from mngr.errors import MngrError, RefusedError
 from mngr.hosts.protocol import Host, shares_files
-from mngr.model import event as kinds
 from mngr.model.agent import AgentSpec, AgentState
 from mngr.model.ids import random_name
 from mngr.process import wait_until
-from mngr.sh.lines import append_at, put, remove_tree, ring
-from mngr.sh.program import READ_AND_RUN, encode
-from mngr.sh.quote import quote
+from mngr.sh.codes import Exit
+from mngr.sh.lines import remove_tree, ring
+from mngr.sh.program import READ_AND_RUN, encode, program
+from mngr.sh.quote import quote, words
 from mngr.store.paths import REMOVED, HostPaths
 from mngr.store.untrusted import UnfitError, read_exit, read_time
-from mngr.tmux.lock import lock_shell
 from mngr.tmux.server import tmux_sh
 from mngr.tmux.session import Launched, kill_script
 
-_TAKEN = 17
 _TRIES = 20
-_LOCK_S = 20
 _FIRST_SIGN_S = 30.0
-_TIME_THERE = "$(date +%s)"
 _ISOLATED = ("unshare", "-U", "--map-current-user", "--pid", "--fork", "--kill-child", "--mount-proc")
 
 
@@ -35,12 +31,12 @@ def claim(host: Host, spec: AgentSpec, *, is_auto_named: bool) -> tuple[AgentSpe
 
     Returns the agent as it was claimed, and the time by the host's clock.
     """
-    now = str(int(time.time())) if shares_files(host) else _TIME_THERE
+    now = str(int(time.time())) if shares_files(host) else ""
     for _ in range(_TRIES):
         done = host.run(READ_AND_RUN, stdin=encode(_claim_script(HostPaths(host.dir), spec, now)))
         if done.code == 0:
             return spec, read_time(done.text.strip()) or time.time()
-        if done.code != _TAKEN:
+        if done.code != Exit.TAKEN:
             raise not_written(host, "nothing is created", done.complaint)
         if not is_auto_named:
             raise RefusedError(
@@ -60,31 +56,12 @@ def claim(host: Host, spec: AgentSpec, *, is_auto_named: bool) -> tuple[AgentSpe
 def claim_lines(paths: HostPaths, spec: AgentSpec) -> str:
     """Shell lines that claim as part of a longer script, for a host where nobody else is; they print its time."""
     # A shell of its own: what it sets must not reach the agent.
-    return f"now=$(\n{_claim_script(paths, spec, _TIME_THERE)}) || exit 1\nprintf '%s ' \"$now\""
+    return f"now=$(\n{_claim_script(paths, spec, '')}) || exit 1\nprintf '%s ' \"$now\""
 
 
 def take_name(paths: HostPaths, name: str, agent_id: str) -> str:
-    """Shell lines that claim a name, or exit 17. A name whose agent is gone is free.
-
-    The file is linked, not written: it holds the id from its first moment on, whoever is killed meanwhile. Only
-    who holds the lock of the names removes one, so that nobody removes what another has just taken over.
-    """
-    file, own = quote(paths.name(name)), quote(paths.agent(agent_id).id)
-    return f"""\
-[ -s {own} ] || printf '%s\\n' {agent_id} >{own} || exit 1
-ln {own} {file} 2>/dev/null || {{
-  {_read_owner(file)}
-  [ -n "$owner" ] && [ -d {quote(paths.agents)}/"$owner" ] && exit {_TAKEN}
-{lock_shell(_lock(paths))}  mngr_take {_LOCK_S} || {{ echo "another mngr holds "{quote(_lock(paths))} >&2; exit 1; }}
-  # Not one that is linked only now: nobody but us can have removed a file that is there.
-  if [ -e {file} ] || [ -L {file} ]; then
-    {_read_owner(file)}
-    [ -n "$owner" ] && [ -d {quote(paths.agents)}/"$owner" ] || rm -rf {file}
-  fi
-  ln {own} {file}; taken=$?
-  mngr_drop
-  [ "$taken" = 0 ] || {{ [ -e {file} ] && exit {_TAKEN}; exit 1; }}
-}}"""
+    """Shell lines that claim a name, or exit with TAKEN. A name whose agent is gone is free."""
+    return f"{_names_functions(paths)}mngr_take_name {words(name, agent_id)}"
 
 
 def release(host: Host, spec: AgentSpec) -> None:
@@ -111,30 +88,16 @@ def forget_script(paths: HostPaths, names: Mapping[str, str]) -> str:
 
 def drop_names(paths: HostPaths, names: Mapping[str, str]) -> str:
     """Shell lines that give names back, where they are these agents'. While the names stay locked `gc` has to."""
-    files = {agent_id: quote(paths.name(name)) for agent_id, name in names.items()}
-    is_owner = {
-        agent_id: f'[ -e {file} ] && {{ {_read_owner(file)}; [ "$owner" = {quote(agent_id)} ]; }}'
-        for agent_id, file in files.items()
-    }
-    return "\n".join(
-        (
-            "mine=",
-            *(f"{check} && mine=yes" for check in is_owner.values()),
-            'if [ -n "$mine" ]; then',
-            lock_shell(_lock(paths)) + f"if mngr_take {_LOCK_S}; then",
-            *(f"{is_owner[agent_id]} && rm -f {file}" for agent_id, file in files.items()),
-            "mngr_drop; fi; fi",
-        )
-    )
+    return f"{_names_functions(paths)}{drop_call(names)}"
 
 
-def _read_owner(file: str) -> str:
-    """Shell lines that set `owner`; reading from a FIFO in a name's place would never end."""
-    return f"owner=; [ ! -f {file} ] || {{ read -r owner <{file}; }} 2>/dev/null"
+def drop_call(names: Mapping[str, str]) -> str:
+    """The last line of these, where the lines before have taken or given back a name."""
+    return words("mngr_drop_names", *(word for agent_id, name in names.items() for word in (name, agent_id)))
 
 
-def _lock(paths: HostPaths) -> str:
-    return f"{paths.names}.lock"
+def _names_functions(paths: HostPaths) -> str:
+    return program("sh/lib/names", names=paths.names, agents=paths.agents)
 
 
 def drop_names_of(paths: HostPaths, agent_id: str) -> str:
@@ -193,17 +156,14 @@ def not_written(host: Host, outcome: str, why: str) -> MngrError:
     )
 
 
-def _claim_script(paths: HostPaths, spec: AgentSpec, now: str) -> str:
-    agent = paths.agent(spec.id)
-    return f"""\
-umask 077
-D={quote(agent.dir)}
-mkdir -p {quote(paths.names)} {quote(paths.work)} "$D/outbox" || exit 1
-trap '[ "$?" = 0 ] || rm -rf "$D"' EXIT
-{put(agent.spec, msgspec.json.encode(spec).decode())} || exit 1
-now={now}
-{append_at(agent.events, '"$now"', kinds.CREATING)} || exit 1
-{take_name(paths, spec.name, spec.id)}
-echo "$now"
-exit 0
-"""
+def _claim_script(paths: HostPaths, spec: AgentSpec, now: str = "") -> str:
+    return program(
+        "sh/claim",
+        **{
+            "names": paths.names,
+            "agents": paths.agents,
+            "work": paths.work,
+            "agent_dir": paths.agent(spec.id).dir,
+        },
+        **{"id": spec.id, "name": spec.name, "spec": msgspec.json.encode(spec).decode(), "now": now},
+    )

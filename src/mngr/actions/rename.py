@@ -2,7 +2,7 @@
 
 import time
 
-from mngr.actions.claim import drop_names, not_written, take_name
+from mngr.actions.claim import drop_call, not_written, take_name
 from mngr.actions.manager import Manager, default_manager
 from mngr.actions.rows import look_at
 from mngr.actions.targets import resolve_one
@@ -11,13 +11,12 @@ from mngr.model import event as kinds
 from mngr.model.agent import Agent, Change
 from mngr.model.event import Event
 from mngr.model.ids import check_name
+from mngr.sh.codes import Exit
 from mngr.sh.lines import append, ring
 from mngr.sh.program import READ_AND_RUN, encode
 from mngr.sh.quote import quote
 from mngr.store.paths import HostPaths
 from mngr.tmux.server import tmux_sh
-
-_TAKEN = 17
 
 
 def rename(agent: Agent | str, name: str, *, manager: Manager | None = None) -> Change:
@@ -34,14 +33,14 @@ def rename(agent: Agent | str, name: str, *, manager: Manager | None = None) -> 
     script = "\n".join(
         (
             take_name(paths, name, agent_id),
-            f"{append(paths.agent(agent_id).events, event)} || {{\n{drop_names(paths, {agent_id: name})}\nexit 1; }}",
+            f"{append(paths.agent(agent_id).events, event)} || {{\n{drop_call({agent_id: name})}\nexit 1; }}",
             session + " 2>/dev/null" if row.evidence.pane else ":",
-            drop_names(paths, {agent_id: row.agent.name}),
+            drop_call({agent_id: row.agent.name}),
             ring(paths.bell),
         )
     )
     done = row.host.run(READ_AND_RUN, stdin=encode(script))
-    if done.code == _TAKEN:
+    if done.code == Exit.TAKEN:
         raise RefusedError(f'an agent "{name}" is there already', hint="choose another name; see: mngr list")
     if done.code:
         raise not_written(row.host, f'"{row.agent.name}" keeps its name', done.complaint)

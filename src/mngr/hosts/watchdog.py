@@ -32,7 +32,7 @@ def watchdog_argv(spec: HostSpec, host_dir: str) -> tuple[str, ...]:
     tick = max(1, min(_LONGEST_TICK_S, shortest // 4)) if shortest else _FOREVER_S
     words = (str(length or "") for length in seconds.values())
     paths = HostPaths(host_dir)
-    return argv("watchdog", paths.dir, paths.tmux, str(tick), *words)
+    return argv("sh/watchdog", paths.dir, paths.tmux, str(tick), *words)
 
 
 def why_ended(code: int) -> str:

@@ -7,9 +7,33 @@ from enum import IntEnum, unique
 class Exit(IntEnum):
     """How a shell program of ours ended, other than with 0 or with the code of a command that failed in it."""
 
+    TAKEN = 17
+    """The name that was to be claimed, of an agent, a session or a snapshot, has another owner."""
     TIME_OVER = 40
     """A host made for agents ended: its time was over. Containers keep this code and the next two."""
     IDLE = 41
     """A host made for agents ended: no agent worked for its idle timeout."""
     LEASE_OVER = 42
     """A host made for agents ended: no manager looked at it for as long as its lease."""
+    NO_RECORDING = 68
+    """The agent has no recording."""
+    STILL_RUNS = 69
+    """OpenCode runs, and so its database is not copied: its plugin has to do that."""
+    NO_TMUX = 70
+    """The host has no tmux."""
+    SAVED_SCREEN = 80
+    """A capture comes from the screen that was kept when the session ended."""
+    GONE = 81
+    """The agent's session is gone, or its process has ended."""
+    DEAD = 82
+    """The process in a pane ended before anything was pasted."""
+    CHANGED = 83
+    """The terminal's settings are no longer those for which the message was encoded."""
+    HELD = 84
+    """Other senders hold the pane for too long."""
+    NOT_UP = 85
+    """OpenCode has not come up."""
+    NOT_TAKEN = 86
+    """The plugin did not take the request, and never will."""
+    NO_ANSWER = 87
+    """The plugin took the request and left no answer in time."""

@@ -7,7 +7,8 @@ from functools import cache
 from mngr.sh.codes import Exit
 from mngr.sh.quote import quote
 
-FOLDER = os.path.dirname(__file__)
+_PACKAGE = os.path.dirname(os.path.dirname(__file__))
+_LIBRARIES = os.path.join(_PACKAGE, "sh", "lib")
 READ_AND_RUN = ("sh", "-c", 'eval "$(cat)"', "mngr")
 """Reads a whole program from stdin, then runs it: what it starts cannot read the rest, and `ps` shows none of it."""
 
@@ -16,27 +17,23 @@ _CODE = r"\$EXIT_([A-Z_]+)"
 _USES = "# uses: "
 
 
-def load(name: str, folder: str = FOLDER) -> str:
-    """The program FOLDER/NAME.sh: exit codes, then its libraries, then itself, without comments and indentation.
-
-    Libraries are named in a line `# uses: lock ring`. A line that begins with `#` is a comment also inside quotes, and
-    the indentation of a quoted text is lost: programs must not depend on either.
-    """
-    return _load(name, folder)
-
-
 @cache
-def _load(name: str, folder: str) -> str:
+def load(name: str) -> str:
+    """The program in the file NAME.sh of this package, or at a whole path: exit codes, its libraries, and itself.
+
+    Libraries are named in a line `# uses: lock tmux`. Comments and indentation are left out: a line that begins with
+    `#` is a comment also inside quotes, and programs must not depend on the indentation of a quoted text.
+    """
     parts: dict[str, str] = {}
-    _collect(os.path.join(folder, f"{name}.sh"), parts)
+    _collect(os.path.join(_PACKAGE, f"{name}.sh"), parts)
     text = "".join(parts.values())
     codes = sorted(set(re.findall(_CODE, text)))
     return "".join(f"EXIT_{code}={Exit[code]:d}\n" for code in codes) + text
 
 
-def program(name: str, folder: str = FOLDER, **values: str | int) -> str:
+def program(name: str, /, **values: str | int) -> str:
     """A program after the assignments of its parameters; `host_dir=…` becomes the variable `HOST_DIR`."""
-    return assignments(**values) + load(name, folder)
+    return assignments(**values) + load(name)
 
 
 def assignments(**values: str | int) -> str:
@@ -44,9 +41,9 @@ def assignments(**values: str | int) -> str:
     return "".join(f"{name.upper()}={quote(str(value))}\n" for name, value in values.items())
 
 
-def argv(name: str, *parameters: str, **values: str | int) -> tuple[str, ...]:
+def argv(name: str, /, *parameters: str, **values: str | int) -> tuple[str, ...]:
     """The command that runs a program with positional and other parameters and leaves stdin to it."""
-    return ("sh", "-c", assignments(**values) + load(name), f"mngr-{name}", *parameters)
+    return ("sh", "-c", assignments(**values) + load(name), f"mngr-{os.path.basename(name)}", *parameters)
 
 
 def encode(script: str) -> bytes:
@@ -63,5 +60,5 @@ def _collect(path: str, parts: dict[str, str]) -> None:
     for line in lines:
         if line.startswith(_USES):
             for library in line.removeprefix(_USES).split():
-                _collect(os.path.join(FOLDER, "lib", f"{library}.sh"), parts)
+                _collect(os.path.join(_LIBRARIES, f"{library}.sh"), parts)
     parts[path] = "".join(f"{line}\n" for line in lines if line and not line.startswith("#"))

@@ -69,7 +69,7 @@ class HostEvidence(Struct, frozen=True):
 
 def probe_argv(paths: HostPaths, agent_glob: str = EVERY_AGENT, *, ends_after_s: int = 0) -> tuple[str, ...]:
     """The command of a probe; with `ends_after_s` it ends by itself after so many seconds."""
-    return argv("probe", paths.dir, paths.tmux, agent_glob, str(ends_after_s or ""), tail_limit=TAIL_LIMIT)
+    return argv("sh/probe", paths.dir, paths.tmux, agent_glob, str(ends_after_s or ""), tail_limit=TAIL_LIMIT)
 
 
 def long_probe_argv(
@@ -78,7 +78,7 @@ def long_probe_argv(
     """The command of a probe that waits, on the host, until something other than `seen` is to be seen."""
     where = (paths.dir, paths.tmux, EVERY_AGENT)
     tries, end = str(max(1, int(at_most_s * 5))), str(ends_after_s or "")
-    return argv("watch", *where, seen, tries, end, tail_limit=TAIL_LIMIT)
+    return argv("sh/watch", *where, seen, tries, end, tail_limit=TAIL_LIMIT)
 
 
 def read_probe(output: bytes) -> HostEvidence:

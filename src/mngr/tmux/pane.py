@@ -8,26 +8,21 @@ from msgspec import Struct
 from mngr.errors import RefusedError, TimedOutError, UnreachableError, UsageError
 from mngr.hosts.protocol import Host
 from mngr.model.message import MESSAGE_LIMIT
-from mngr.sh.quote import quote
+from mngr.sh.codes import Exit
+from mngr.sh.program import argv, program
+from mngr.sh.quote import quote, words
 from mngr.store.paths import AgentPaths, HostPaths
 from mngr.store.untrusted import LAST_PID, read_number
-from mngr.tmux.lock import lock_shell
-from mngr.tmux.server import tmux_sh
+from mngr.tmux.server import tmux_sh, tmux_values
 from mngr.tmux.terminal import Refusal, TtyMode, encode_for_terminal, enter_key, parse_stty
 
 COLUMNS, ROWS = 200, 50
 
 # Compiled at the first use: most commands need none of it.
 _STYLE = r"\x1b\[[0-9;:]*m|\x1b\]8;[^\x1b\x07]*(?:\x1b\\|\x07)|[\x0e\x0f]"
-_FORMAT = (
-    "#{pane_pid} #{pane_dead} #{pane_in_mode} #{pane_tty} #{version} [#{bracket_paste_flag}] #{pane_title}"
-)
 _LOOKS = 5
-_SCREEN_LIMIT = 64 << 20
 _BUSY_S = 60
 
-_SAVED, _GONE = 80, 81
-_DEAD, _CHANGED, _HELD = 82, 83, 84
 # The colon keeps it apart from the names of sessions, which tmux puts into its errors.
 CHANGED = "screen:changed"
 """Why nothing was pasted where the pane no longer was as it had to be."""
@@ -97,33 +92,26 @@ class AroundPaste(Struct, frozen=True):
     timeout_s: float = 30
 
 
+def pane_values(pane: AgentPane) -> dict[str, str]:
+    """The parameters of shell programs that work on a pane; its senders take turns by the lock."""
+    return {**tmux_values(pane.paths), "target": pane.target, "lock": f"{pane.agent.dir}/send.lock"}
+
+
 def capture(pane: AgentPane, *, full: bool = False, ansi: bool = False) -> str:
     """What the pane shows, `full` with its history; the saved screen once its session is gone, if any."""
-    flags = ("-e " if ansi else "") + ("-S - " if full else "")
-    script = (
-        f"{tmux_sh(pane.paths)} capture-pane -p {flags}-t {quote(pane.target)} 2>/dev/null && exit 0\n"
-        f"[ -f {quote(pane.agent.screen)} ] && tail -c {_SCREEN_LIMIT} {quote(pane.agent.screen)} && exit {_SAVED}\n"
-        f"exit {_GONE}"
-    )
-    done = pane.host.run(("sh", "-c", script, "mngr-capture"))
+    flags = (*(["-e"] if ansi else ()), *(["-S", "-"] if full else ()))
+    values = {**pane_values(pane), "screen": pane.agent.screen}
+    done = pane.host.run(argv("sh/capture", *flags, **values))
     lines = done.text.rstrip("\n").split("\n")
-    if done.code == _SAVED:
+    if done.code == Exit.SAVED_SCREEN:
         lines = [line if ansi else re.sub(_STYLE, "", line) for line in (lines if full else lines[-ROWS:])]
     text = "\n".join(lines).rstrip()
-    return text + "\n" if text and done.code in (0, _SAVED) else ""
+    return text + "\n" if text and done.code in (0, Exit.SAVED_SCREEN) else ""
 
 
 def look(pane: AgentPane) -> PaneStatus:
     """Asks tmux and the terminal itself."""
-    script = f"""\
-out=$({tmux_sh(pane.paths)} display-message -p -t {quote(pane.target)} {quote(_FORMAT)} 2>/dev/null)
-case $out in [1-9]*) ;; *) exit {_GONE} ;; esac
-printf '%s\\n' "$out"
-set -- $out
-[ "$2" = 0 ] && stty -a <"$4" 2>/dev/null
-exit 0
-"""
-    done = pane.host.run(("sh", "-c", script, "mngr-look"))
+    done = pane.host.run(argv("sh/pane", **pane_values(pane)))
     if done.code != 0:
         return PaneStatus(exists=False)
     first, _, stty = done.text.partition("\n")
@@ -172,11 +160,11 @@ def _type(
         )
     except (UnreachableError, TimedOutError) as error:
         return Pasted(taken=None, why=f"the host was lost while the message was typed: {error.message}")
-    if done.code == _CHANGED:
+    if done.code == Exit.CHANGED:
         return None
-    if done.code == _HELD:
+    if done.code == Exit.HELD:
         return Pasted(taken=False, alive=True, why="other senders hold its terminal")
-    if done.code == _DEAD:
+    if done.code == Exit.DEAD:
         return Pasted(taken=False, why="its process has ended")
     if done.code != 0:
         return Pasted(taken=False, alive=True, why=f"tmux could not paste: {done.complaint}")
@@ -185,7 +173,7 @@ def _type(
 
 
 def _paste_script(pane: AgentPane, seen: PaneStatus, typed: bytes, enter: bytes, around: AroundPaste) -> str:
-    tmux, target = tmux_sh(pane.paths), quote(pane.target)
+    target = quote(pane.target)
     buffer = f"mngr-{pane.agent_id[-8:]}-{os.urandom(6).hex()}"
     # A canonical program would read the markers of a bracketed paste as text.
     flags = ("" if seen.mode.canonical else "-p ") + ("-S " if seen.tmux >= (3, 7) else "")
@@ -202,22 +190,17 @@ def _paste_script(pane: AgentPane, seen: PaneStatus, typed: bytes, enter: bytes,
         plain = flags.replace("-p ", "")
         parts += [f"set-buffer -b {buffer}-e {quote(enter.decode())}"]
         parts += [f"paste-buffer -d -r {plain}-b {buffer}-e -t {target}"]
-    paste_all = f"{tmux} " + " \\; ".join(parts) if parts else ":"
-    return f"""\
-{lock_shell(pane.agent.dir + "/send.lock")}
-mngr_dead() {{ {tmux} display-message -p -t {target} '#{{pane_dead}}' 2>/dev/null </dev/null || echo 1; }}
-mngr_take {_BUSY_S // 2} || exit {_HELD}
-[ "$(mngr_dead)" = 0 ] || {{ mngr_drop; exit {_DEAD}; }}
-[ "$(stty -a <{quote(seen.tty)} 2>/dev/null)" = {quote(seen.stty)} ] || {{ mngr_drop; exit {_CHANGED}; }}
-{around.before}
-{paste_all} 9>&-
-rc=$?
-if [ "$rc" -ne 0 ]; then {tmux} delete-buffer -b {buffer} 2>/dev/null; mngr_drop; exit 1; fi
-kill -0 {seen.pid} 2>/dev/null && mngr_dead || echo 1
-{around.after}
-mngr_drop
-exit 0
-"""
+    paste_all = " \\; ".join(parts)
+    values = {**pane_values(pane), "buffer": buffer, "pid": str(seen.pid)}
+    steps = (
+        f"mngr_take_pane {_BUSY_S // 2}",
+        f"mngr_check_terminal {words(seen.tty, seen.stty)}",
+        around.before,
+        f"mngr_paste {paste_all}",
+        around.after,
+        "mngr_drop; exit 0\n",
+    )
+    return program("sh/lib/paste", **values) + "\n".join(filter(None, steps))
 
 
 def press(pane: AgentPane, key: str, *, only_if: str = "") -> str:

@@ -9,46 +9,21 @@ from msgspec import Struct
 from mngr.errors import NotFoundError
 from mngr.hosts.protocol import Host
 from mngr.model.agent import AgentSpec
+from mngr.sh.codes import Exit
 from mngr.sh.lines import put
+from mngr.sh.program import argv, program
 from mngr.sh.quote import quote
 from mngr.store.paths import HostPaths
-from mngr.tmux.lock import lock_shell
 from mngr.tmux.pane import COLUMNS, ROWS
-from mngr.tmux.server import tmux_sh
+from mngr.tmux.server import tmux_values
 
 RAW_LIMIT = 64 * 1024 * 1024
 """Where a recording stops; twice that where the host's sh counts its limits in KB."""
-
-_NO_RECORDING = 80
 
 # One `cat`, which writes at once and ends at the limit. tmux expands formats and times in this command, but not in
 # the value of an option: that is where the quoted path is.
 RECORDER = f"umask 077; ulimit -c 0; ulimit -f {RAW_LIMIT // 512}; exec cat >>#{{@mngr_raw}}"
 """The shell command that takes a pane's output."""
-
-# Sizes come from `ls -ln`: busybox's wc reads whole files. A date without %N gets its fraction from the ticks
-# since the second began. A writer that starts late does not date again what an earlier one has dated.
-_AWK = """\
-/^@/ {
-  now = substr($0, 2)
-  if (now !~ /^[0-9]+[.][0-9]+$/) {
-    sub(/[.].*/, "", now)
-    tick = (now == second) ? tick + 1 : 0
-    second = now
-    now = now "." (tick < 5 ? tick * 2 : 9)
-  }
-  next
-}
-NF >= 9 {
-  file = $NF ".tim"
-  if (!(file in size)) {
-    size[file] = 0
-    while ((getline line < file) > 0) { split(line, word, " "); size[file] = word[2] }
-    close(file)
-  }
-  if (size[file] != $5) { size[file] = $5; print now, $5 >> file; close(file) }
-}
-"""
 
 
 class PaneRecording(Struct, frozen=True):
@@ -67,7 +42,8 @@ def ensure_index_writer(paths: HostPaths) -> str:
     It ends by itself with the last living recorded pane. Without it a recording only loses its times, so
     nothing here ever fails.
     """
-    text = _writer(paths)
+    values = {**tmux_values(paths), "agents": paths.agents, "lock": f"{paths.tmux}/index.lock"}
+    text = program("sh/index_writer", **values)
     file = f"{paths.tmux}/mngr-{zlib.crc32(text.encode()):08x}.index"
     detach = (
         "if command -v setsid >/dev/null 2>&1; then exec setsid sh {0}; else trap '' HUP; exec sh {0}; fi"
@@ -81,15 +57,8 @@ def ensure_index_writer(paths: HostPaths) -> str:
 def read_recording(host: Host, spec: AgentSpec, started_at: float) -> bytes:
     """An agent's recording so far as an asciicast v2."""
     own = HostPaths(host.dir).agent(spec.id)
-    script = f"""\
-cd {quote(own.dir)} 2>/dev/null && [ -f raw ] || exit {_NO_RECORDING}
-dated=$(wc -c 2>/dev/null <raw.tim) || dated=0
-echo "$(date -r raw +%s.%N) $dated"
-[ "$dated" -eq 0 ] || head -c "$dated" raw.tim
-cat raw
-"""
-    done = host.run(("sh", "-c", script, "mngr-recording"), timeout_s=300)
-    if done.code == _NO_RECORDING:
+    done = host.run(argv("sh/recording", own.dir), timeout_s=300)
+    if done.code == Exit.NO_RECORDING:
         raise NotFoundError(
             f'"{spec.name}" has no recording',
             hint=f"ask for one when it is made: mngr create {spec.name} --record",
@@ -126,43 +95,6 @@ def to_asciicast(recording: PaneRecording, *, columns: int = COLUMNS, rows: int 
     if rest:
         lines.append(msgspec.json.encode([round(at, 3), "o", rest]))
     return b"\n".join(lines) + b"\n"
-
-
-def _writer(paths: HostPaths) -> str:
-    """The writer's sh program.
-
-    It lets go of its lock before its last look for recorded panes: a pane that came meanwhile either found
-    the lock free, and has its own writer, or is seen by this one.
-    """
-    panes = f"{tmux_sh(paths)} list-panes -a -F '#{{?pane_dead,0,#{{pane_pipe}}}}' 2>/dev/null | grep -q 1"
-    return f"""\
-cd {quote(paths.agents)} || exit 1
-{lock_shell(f"{paths.tmux}/index.lock")}
-mngr_take 0 || exit 0
-LC_ALL=C; export LC_ALL
-mngr_tick() {{
-  echo "@$(date +%s.%N)" || return 1
-  ls -ln -- */raw 2>/dev/null
-  :
-}}
-mngr_recorded() {{ {panes}; }}
-mngr_ticks() {{
-  n=0
-  while mngr_tick; do
-    n=$((n + 1))
-    if [ "$n" -ge 15 ]; then
-      n=0
-      if ! mngr_recorded; then
-        mngr_drop
-        mngr_recorded && mngr_take 0 || break
-      fi
-    fi
-    sleep 0.2 9>&- || sleep 1 9>&- || break
-  done
-  mngr_tick
-}}
-mngr_ticks | awk -W interactive {quote(_AWK)} 9>&-
-"""
 
 
 def _moment(text: bytes, fallback: float) -> float:

@@ -2,31 +2,16 @@
 
 import msgspec
 
-from mngr.agents.claude.hooks import HOOK, settings
+from mngr.agents.claude.hooks import settings
 from mngr.errors import UsageError
 from mngr.hosts.protocol import Host
 from mngr.model.agent import AgentSpec
 from mngr.sh.lines import put
-from mngr.sh.program import READ_AND_RUN, encode
+from mngr.sh.program import READ_AND_RUN, encode, load
 from mngr.sh.quote import quote
 from mngr.store.paths import HostPaths
 
 _APPROVED_KEY = "@KEY@"
-
-# Approves the key that this agent was given by name, and copies credentials if it was told where they are. A pipe
-# that it holds open for writing too never ends.
-_LAUNCH = f"""
-home=$CLAUDE_CONFIG_DIR key=${{ANTHROPIC_API_KEY-}}
-case $key in *[!A-Za-z0-9_-]*) key= ;; esac
-while [ "${{#key}}" -gt 20 ]; do key=${{key#?}}; done
-[ -e "$home/.claude.json" ] || (umask 077; sed "s/{_APPROVED_KEY}/$key/" "$home/first.json" >"$home/.claude.json")
-if [ -n "${{MNGR_CLAUDE_CREDENTIALS-}}" ] && [ ! -e "$home/.credentials.json" ]; then
-  (umask 077; cp -- "$MNGR_CLAUDE_CREDENTIALS" "$home/.credentials.json") || exit
-fi
-(umask 077; mkdir -p "$home/tmp") || exit
-[ ! -p "$home/in" ] || exec "$@" <>"$home/in"
-exec "$@"
-"""
 
 _UNATTENDED = ("--dangerously-skip-permissions", "--permission-mode=bypassPermissions", "bypassPermissions")
 
@@ -39,8 +24,8 @@ def make_home(agent: AgentSpec, host: Host) -> None:
     """Writes hooks, settings and the answers to first-run dialogs; what Claude Code wrote there is left alone."""
     home = home_of(agent, host)
     files = {
-        "hook.sh": HOOK,
-        "launch.sh": _LAUNCH,
+        "hook.sh": load("agents/claude/hook"),
+        "launch.sh": load("agents/claude/launch"),
         "settings.json": msgspec.json.encode(settings()).decode(),
         "first.json": msgspec.json.encode(_first_answers(agent)).decode(),
     }

@@ -14,11 +14,10 @@ from mngr.model.event import (
     TURN_ENDED,
 )
 from mngr.process import wait_until
-from mngr.sh.quote import quote
+from mngr.sh.program import argv
 from mngr.store.fold import Folded, fold
 from mngr.store.untrusted import read_event
-from mngr.tmux.pane import AgentPane
-from mngr.tmux.server import tmux_sh
+from mngr.tmux.pane import AgentPane, pane_values
 
 KINDS = "|".join((STARTED, PROMPT_SUBMITTED, TURN_ENDED, NEEDS_INPUT, RESUMED, SCREEN_UNKNOWN))
 _READY_S = 45
@@ -50,15 +49,13 @@ class ClaudeObservation(Struct, frozen=True):
 
 
 def observe(pane: AgentPane) -> ClaudeObservation:
-    tmux, target = tmux_sh(pane.paths), quote(pane.target)
-    script = f"""\
-[ "$({tmux} display-message -p -t {target} '#{{pane_dead}}' 2>/dev/null)" = 0 ] || exit 81
-last=$(tail -c 65536 {quote(pane.agent.events)} 2>/dev/null | grep -E '"kind":"({KINDS})"' | tail -n 1)
-session=; {{ read -r session <{quote(f"{pane.agent.dir}/claude/session")}; }} 2>/dev/null
-printf '%s\\n' "$last" "$session"
-{tmux} capture-pane -p -e -t {target}
-"""
-    done = pane.host.run(("sh", "-c", script, "mngr-glance"))
+    values = {
+        **pane_values(pane),
+        "log": pane.agent.events,
+        "kinds": KINDS,
+        "home_dir": f"{pane.agent.dir}/claude",
+    }
+    done = pane.host.run(argv("agents/claude/observe", **values))
     if done.code != 0:
         return ClaudeObservation(alive=False)
     last, _, rest = done.stdout.partition(b"\n")

@@ -7,12 +7,10 @@ import msgspec
 from mngr.agents.claude.text import decode_text, sum_of
 from mngr.errors import TimedOutError, UnreachableError
 from mngr.model.message import Delivery, Receipt
-from mngr.sh.quote import quote
-from mngr.tmux.lock import lock_shell
-from mngr.tmux.pane import AgentPane, check_size
-from mngr.tmux.server import tmux_sh
+from mngr.sh.codes import Exit
+from mngr.sh.program import argv
+from mngr.tmux.pane import AgentPane, check_size, pane_values
 
-_GONE, _HELD = 81, 84
 _BUSY_S = 30
 _EVIDENCE_S = 30.0
 _TICK_S = 0.05
@@ -23,46 +21,23 @@ def send(pane: AgentPane, message: bytes) -> Receipt:
     check_size(message)
     text = decode_text(message)
     line = msgspec.json.encode({"type": "user", "message": {"role": "user", "content": text}}) + b"\n"
+    values = {**pane_values(pane), "log": pane.agent.events, "home_dir": f"{pane.agent.dir}/claude"}
+    limits = {"patience": _BUSY_S, "tries": int(_EVIDENCE_S / _TICK_S)}
+    command = argv("agents/claude/pipe", **values, **limits, sum=sum_of(text))
     try:
-        done = pane.host.run(
-            ("sh", "-c", _script(pane, text), "mngr-say"), stdin=line, timeout_s=_EVIDENCE_S + _BUSY_S
-        )
+        done = pane.host.run(command, stdin=line, timeout_s=_EVIDENCE_S + _BUSY_S)
     except (UnreachableError, TimedOutError) as error:
         return Receipt(Delivery.UNKNOWN, f"no word from its host: {error.message}", time.time())
     return _judge(done.code, done.stdout)
 
 
-def _script(pane: AgentPane, text: str) -> str:
-    home, log = f"{pane.agent.dir}/claude", quote(pane.agent.events)
-    dead = f"{tmux_sh(pane.paths)} display-message -p -t {quote(pane.target)} '#{{pane_dead}}'"
-    return f"""\
-{lock_shell(pane.agent.dir + "/send.lock")}
-mngr_dead() {{ {dead} 2>/dev/null </dev/null || echo 1; }}
-mngr_said() {{ tail -c +$((from + 1)) {log} | grep -c '"cksum":"{sum_of(text)}"'; }}
-mngr_taken() {{ tail -c +$((read + 1)) "$file" 2>/dev/null | grep -c '"operation":"enqueue"'; }}
-mngr_take {_BUSY_S} || exit {_HELD}
-[ "$(mngr_dead)" = 0 ] || {{ mngr_drop; exit {_GONE}; }}
-file=; {{ read -r file <{quote(f"{home}/session")}; }} 2>/dev/null
-turn=idle; {{ read -r turn rest <{quote(f"{home}/turn")}; }} 2>/dev/null
-from=$(wc -c <{log}) read=$(wc -c 2>/dev/null <"$file" || echo 0)
-cat >{quote(f"{home}/in")} 9>&-
-n=0
-until [ "$(mngr_said)" -gt 0 ] || [ "$(mngr_dead)" != 0 ] || [ "$n" -ge {int(_EVIDENCE_S / _TICK_S)} ]; do
-  [ "$turn" = idle ] || [ "$(mngr_taken)" -eq 0 ] || break
-  n=$((n + 1)); sleep {_TICK_S}
-done
-echo "$(mngr_said) $(mngr_taken) $(mngr_dead)"
-mngr_drop
-"""
-
-
 def _judge(code: int, output: bytes) -> Receipt:
     now = time.time()
-    if code == _GONE:
+    if code == Exit.DEAD:
         return Receipt(
             Delivery.BLOCKED, "nothing was sent: its process has ended, or its session is gone", now
         )
-    if code == _HELD:
+    if code == Exit.HELD:
         return Receipt(Delivery.BLOCKED, "nothing was sent: other senders hold its pipe", now)
     said, taken, dead = (output.split() + [b"0", b"0", b"1"])[:3]
     if said != b"0":

@@ -7,7 +7,7 @@ import msgspec
 
 from mngr.agents.claude.home import home_of
 from mngr.agents.prices import total
-from mngr.agents.shared.jsonl import count, inner, read_tail, seconds, table
+from mngr.agents.shared.jsonl import count, inner, read_tail, seconds, spendings_lines, table
 from mngr.hosts.protocol import Host
 from mngr.model.agent import AgentSpec
 from mngr.model.message import Spending, Turn, Usage
@@ -78,15 +78,8 @@ printf '%s\\n' {quote(copy)} >{quote(f"{home}/session")}
 
 def spendings_script(agent: AgentSpec, host_dir: str) -> str:
     """Shell lines that print the lines with token counts of all its sessions, subagents included."""
-    home = f"{HostPaths(host_dir).agent(agent.id).dir}/claude"
-    return f"""\
-[ ! -d {quote(home)}/projects ] || find {quote(home)}/projects -name '*.jsonl' | while read -r file; do
-  copied=0; [ ! -e "$file.copied" ] || read -r copied <"$file.copied"
-  size=$(wc -c <"$file")
-  [ $((size - copied)) -le {USAGE_LIMIT} ] || copied=$((size - {USAGE_LIMIT}))
-  tail -c +$((copied + 1)) "$file" | tr -d '\\000' | grep '"usage":{{'
-done
-"""
+    sessions = f"{HostPaths(host_dir).agent(agent.id).dir}/claude/projects"
+    return spendings_lines(sessions, USAGE_LIMIT, '"usage":[{]')
 
 
 def used(agent: AgentSpec, host: Host) -> Usage:

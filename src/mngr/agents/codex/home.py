@@ -5,82 +5,18 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from mngr.agents.codex.hooks import HOOK, hooks
+from mngr.agents.codex.hooks import hooks
 from mngr.agents.shared.login_file import login_file
 from mngr.errors import UsageError
 from mngr.hosts.protocol import Host
 from mngr.model.agent import AgentSpec
 from mngr.model.finding import ERROR, Finding, LaunchPlan
 from mngr.sh.lines import put
-from mngr.sh.program import READ_AND_RUN, encode
+from mngr.sh.program import READ_AND_RUN, encode, load
 from mngr.sh.quote import quote, words
 from mngr.store.paths import HostPaths
 
 SOCKET = "socket"
-
-# Starts the app server, then becomes the screen. `set -m` gives the server a process group of its own, and a reader
-# of a pipe that the screen holds open ends that group when the screen is gone, however that ended. The server keeps
-# its socket in a folder of its own and leaves it there when it is killed.
-_LAUNCH = r"""
-home=$CODEX_HOME
-command -v codex >/dev/null || exec codex
-usual=$(umask)
-umask 077
-[ -e "$home/config.toml" ] || cp "$home/first.toml" "$home/config.toml" || exit
-if [ -n "${MNGR_CODEX_CREDENTIALS-}" ] && [ ! -e "$home/auth.json" ]; then
-  cp -- "$MNGR_CODEX_CREDENTIALS" "$home/auth.json" || exit
-fi
-if [ -n "${OPENAI_API_KEY-}" ] && [ ! -e "$home/auth.json" ]; then
-  printf %s "$OPENAI_API_KEY" | codex login --with-api-key >"$home/login.log" 2>&1 ||
-    { cat "$home/login.log"; exit 1; }
-fi
-sh "$home/trust.sh" @SERVER@
-printf '%s\n' "$PATH" >"$home/path"
-rm -f "$home/alive" "$home/socket" && mkfifo "$home/alive" || exit
-umask "$usual"
-set -m
-codex @SERVER@ app-server --listen "unix://$home/socket" >"$home/server.log" 2>&1 </dev/null &
-server=$!
-set +m
-printf '%s\n' "$$" >"$home/launched"
-(
-  trap '' HUP INT QUIT TERM
-  read -r _ <"$home/alive"
-  kill -9 "-$server"
-  read -r last <"$home/launched"
-  [ "$last" != "$$" ] || { real=$(readlink "$home/socket") && rm -f "$real" "$real.lock" "$home/socket"; }
-) >/dev/null 2>&1 </dev/null &
-exec 7>"$home/alive"
-until [ -S "$home/socket" ] || ! kill -0 "$server" 2>/dev/null; do sleep 0.05; done
-[ -S "$home/socket" ] || { cat "$home/server.log"; exit 1; }
-exec codex "$@"
-"""
-
-# Codex runs no hook that nobody trusts, and asks about it. Ours are trusted by the sums that it reckons itself; it is
-# asked for them once for each release of it. Hooks of the repository stay what they are: a question to a person.
-_TRUST = r"""
-home=$CODEX_HOME
-release=$(ls -lL "$(command -v codex)")
-[ "$release" != "$(cat "$home/trusted" 2>/dev/null)" ] || exit 0
-rm -f "$home/ask" "$home/answer" && mkfifo "$home/ask" || exit
-codex "$@" app-server <"$home/ask" >"$home/answer" 2>/dev/null &
-exec 8>"$home/ask"
-printf '%s\n' '{"id":1,"method":"initialize","params":{"clientInfo":{"name":"mngr","version":"1"}}}' \
-  '{"method":"initialized"}' '{"id":2,"method":"hooks/list","params":{}}' >&8
-n=0
-until grep -q '"id":2' "$home/answer" || [ "$n" -ge 200 ]; do n=$((n + 1)); sleep 0.05; done
-exec 8>&-
-awk -v ours="[hooks.state.\"$home/hooks.json:" '
-  /^\[/ { skip = index($0, ours) == 1 } !skip' "$home/config.toml" >"$home/config.new"
-sed 's/{"key":"/\
-/g' "$home/answer" | sed -n 's/^\([^"]*\)".*"currentHash":"\(sha256:[0-9a-f]*\)".*/\1 \2/p' |
-while read -r key sum; do
-  case $key in "$home/hooks.json:"*) printf '\n[hooks.state."%s"]\ntrusted_hash = "%s"\n' "$key" "$sum" ;; esac
-done >>"$home/config.new"
-mv -f "$home/config.new" "$home/config.toml"
-rm -f "$home/ask" "$home/answer"
-printf '%s\n' "$release" >"$home/trusted"
-"""
 
 _TITLE = 'tui.terminal_title=["activity","app-name","run-state"]'
 _SETTINGS = """\
@@ -118,9 +54,9 @@ def make_home(agent: AgentSpec, host: Host) -> None:
     """Writes hooks, settings and the answers to first-run dialogs; what Codex wrote there is left alone."""
     home = home_of(agent, host)
     files = {
-        "hook.sh": HOOK,
-        "trust.sh": _TRUST,
-        "launch.sh": _LAUNCH.replace("@SERVER@", words(*server_words(agent.argv))),
+        "hook.sh": load("agents/codex/hook"),
+        "trust.sh": load("agents/codex/trust"),
+        "launch.sh": _server_words(agent) + load("agents/codex/launch"),
         "hooks.json": msgspec.json.encode(hooks()).decode(),
         "first.toml": _first_settings(agent),
     }
@@ -165,6 +101,11 @@ def server_words(argv: Sequence[str]) -> tuple[str, ...]:
         elif name in _UNATTENDED:
             found += (word for each in _ALL_ALLOWED for word in ("-c", _setting(*each)))
     return tuple(found)
+
+
+def _server_words(agent: AgentSpec) -> str:
+    """The sh function that calls its first argument with these words before the others."""
+    return f'server_words() {{ called=$1; shift; "$called" {words(*server_words(agent.argv))} "$@"; }}\n'
 
 
 def screen_words(argv: Sequence[str]) -> tuple[str, ...]:

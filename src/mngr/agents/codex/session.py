@@ -5,7 +5,7 @@ from typing import Any
 
 from mngr.agents.codex.home import home_of
 from mngr.agents.prices import total
-from mngr.agents.shared.jsonl import count, inner, read_tail, seconds, table
+from mngr.agents.shared.jsonl import count, inner, read_tail, seconds, spendings_lines, table
 from mngr.hosts.protocol import Host
 from mngr.model.agent import AgentSpec
 from mngr.model.message import Spending, Turn, Usage
@@ -79,15 +79,8 @@ printf '%s\\n' {quote(name)} >{quote(f"{home}/session")}
 
 def spendings_script(agent: AgentSpec, host_dir: str) -> str:
     """Shell lines that print the lines with token counts, and with models, of all its sessions."""
-    home = f"{HostPaths(host_dir).agent(agent.id).dir}/codex"
-    return f"""\
-[ ! -d {quote(home)}/sessions ] || find {quote(home)}/sessions -name '*.jsonl' | while read -r file; do
-  copied=0; [ ! -e "$file.copied" ] || read -r copied <"$file.copied"
-  size=$(wc -c <"$file")
-  [ $((size - copied)) -le {USAGE_LIMIT} ] || copied=$((size - {USAGE_LIMIT}))
-  tail -c +$((copied + 1)) "$file" | tr -d '\\000' | grep -E '"type":"(token_usage_record|turn_context)"'
-done
-"""
+    sessions = f"{HostPaths(host_dir).agent(agent.id).dir}/codex/sessions"
+    return spendings_lines(sessions, USAGE_LIMIT, '"type":"(token_usage_record|turn_context)"')
 
 
 def used(agent: AgentSpec, host: Host) -> Usage:

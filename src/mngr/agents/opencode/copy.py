@@ -6,11 +6,9 @@ from mngr.agents.opencode.session import session_id
 from mngr.errors import MngrError
 from mngr.hosts.protocol import Host
 from mngr.model.agent import AgentSpec
-from mngr.sh.program import READ_AND_RUN, encode
-from mngr.sh.quote import quote
+from mngr.sh.codes import Exit
+from mngr.sh.program import argv
 from mngr.store.paths import HostPaths
-
-_RUNS = 80
 
 
 def copy_conversation(agent: AgentSpec, clone: AgentSpec, host: Host) -> None:
@@ -21,19 +19,8 @@ def copy_conversation(agent: AgentSpec, clone: AgentSpec, host: Host) -> None:
     source, target = home_of(agent, host), home_of(clone, host)
     database = f"{target}/data/opencode/opencode.db"
     state = HostPaths(host.dir).agent(agent.id).dir
-    script = f"""\
-umask 077
-cp {quote(source)}/session {quote(source)}/record.jsonl {quote(target)} || exit 1
-wc -c <{quote(target)}/record.jsonl >{quote(target)}/record.jsonl.copied
-pid= dir=; {{ read -r pid dir <{quote(source)}/ready; }} 2>/dev/null
-[ "$dir" = {quote(state)} ] && kill -0 "$pid" 2>/dev/null && exit {_RUNS}
-for file in opencode.db opencode.db-wal; do
-  [ ! -e {quote(source)}/data/opencode/"$file" ] ||
-    cp {quote(source)}/data/opencode/"$file" {quote(target)}/data/opencode/ || exit 1
-done
-"""
-    done = host.run(READ_AND_RUN, stdin=encode(script), timeout_s=600)
-    if done.code != _RUNS:
+    done = host.run(argv("agents/opencode/copy", source, target, state), timeout_s=600)
+    if done.code != Exit.STILL_RUNS:
         done.check(f'copying the conversation of "{agent.name}"')
         return
     answer = request(host, source, "copy", to=database)

@@ -10,36 +10,11 @@ from mngr.errors import UsageError
 from mngr.hosts.protocol import Host
 from mngr.model.agent import AgentSpec
 from mngr.sh.lines import put
-from mngr.sh.program import READ_AND_RUN, encode
+from mngr.sh.program import READ_AND_RUN, encode, load
 from mngr.sh.quote import quote
 from mngr.store.paths import HostPaths
 
 _PLUGIN = os.path.join(os.path.dirname(__file__), "plugin.js")
-
-# OpenCode has no directory of its own to name, so it is given other ones than the usual; the plugin tells the usual
-# ones to the programs that the agent runs.
-_LAUNCH = r"""
-home=$MNGR_AGENT_STATE_DIR/opencode
-command -v opencode >/dev/null || exec opencode
-export MNGR_USUAL_CONFIG="${XDG_CONFIG_HOME-}" MNGR_USUAL_DATA="${XDG_DATA_HOME-}"
-export MNGR_USUAL_STATE="${XDG_STATE_HOME-}" MNGR_USUAL_CACHE="${XDG_CACHE_HOME-}"
-export XDG_CONFIG_HOME="$home/config" XDG_DATA_HOME="$home/data"
-export XDG_STATE_HOME="$home/state" XDG_CACHE_HOME="$home/cache"
-rm -f "$home/ready"
-# At every start it unpacks 19 MB of libraries and leaves them there.
-export BUN_TMPDIR="$home/tmp"
-rm -rf "$BUN_TMPDIR" && (umask 077; mkdir "$BUN_TMPDIR") || exit
-database=$home/data/opencode/opencode.db
-# OpenCode hangs on a file that is no database any more; without one it begins anew.
-if [ -s "$database" ] && [ "$(head -c 15 "$database")" != "SQLite format 3" ]; then
-  mv -f "$database" "$database.damaged" && rm -f "$database-wal" "$database-shm"
-fi
-login=$home/data/opencode/auth.json
-if [ -n "${MNGR_OPENCODE_CREDENTIALS-}" ] && [ ! -e "$login" ]; then
-  (umask 077; mkdir -p "$home/data/opencode" && cp -- "$MNGR_OPENCODE_CREDENTIALS" "$login") || exit
-fi
-exec opencode "$@"
-"""
 
 _SETTINGS = {"$schema": "https://opencode.ai/config.json", "autoupdate": False, "share": "disabled"}
 # OpenCode installs a package into every directory that may hold a plugin, from the network, unless it is told that
@@ -63,7 +38,7 @@ def make_home(agent: AgentSpec, host: Host) -> None:
     with open(_PLUGIN, encoding="utf-8") as file:
         plugin = file.read()
     files = {
-        "launch.sh": _LAUNCH,
+        "launch.sh": load("agents/opencode/launch"),
         "prompt.json": msgspec.json.encode(prompt_options(agent.argv)).decode(),
         "config/opencode/opencode.json": msgspec.json.encode(_SETTINGS).decode(),
         "config/opencode/package-lock.json": msgspec.json.encode(_LOCK).decode(),

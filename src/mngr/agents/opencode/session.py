@@ -5,11 +5,10 @@ from typing import Any
 
 from mngr.agents.opencode.home import home_of
 from mngr.agents.prices import total
-from mngr.agents.shared.jsonl import count, inner, read_tail, table
+from mngr.agents.shared.jsonl import count, inner, read_tail, spendings_lines, table
 from mngr.hosts.protocol import Host
 from mngr.model.agent import AgentSpec
 from mngr.model.message import Spending, Turn, Usage
-from mngr.sh.quote import quote
 from mngr.store.paths import HostPaths
 
 TRANSCRIPT_LIMIT = 8 << 20
@@ -48,15 +47,8 @@ def read_turns(lines: Iterable[bytes], session: str) -> Iterator[Turn]:
 
 def spendings_script(agent: AgentSpec, host_dir: str) -> str:
     """Shell lines that print the lines with token counts, helpers of the agent included."""
-    record = quote(f"{HostPaths(host_dir).agent(agent.id).dir}/opencode/record.jsonl")
-    return f"""\
-if [ -e {record} ]; then
-  copied=0; [ ! -e {record}.copied ] || read -r copied <{record}.copied
-  size=$(wc -c <{record})
-  [ $((size - copied)) -le {USAGE_LIMIT} ] || copied=$((size - {USAGE_LIMIT}))
-  tail -c +$((copied + 1)) {record} | tr -d '\\000' | grep '^{{"type":"spending"'
-fi
-"""
+    record = f"{HostPaths(host_dir).agent(agent.id).dir}/opencode/record.jsonl"
+    return spendings_lines(record, USAGE_LIMIT, '^[{]"type":"spending"')
 
 
 def used(agent: AgentSpec, host: Host) -> Usage:

@@ -7,7 +7,8 @@ from msgspec import Struct
 
 from mngr.hosts.protocol import Host
 from mngr.model.message import Turn, Usage
-from mngr.sh.quote import quote
+from mngr.sh.program import load
+from mngr.sh.quote import quote, words
 from mngr.store.untrusted import LAST_SECOND, decode, decode_table, read_number
 
 _MOST_TOKENS = 1 << 53
@@ -28,6 +29,11 @@ def read_tail(host: Host, path: str, limit: int) -> Tail:
     lines = tuple(data.split(b"\n"))
     left_out = max(0, (read_number(size.decode(errors="replace").strip(), 1 << 53) or 0) - limit)
     return Tail(lines[1:] if left_out else lines, left_out)
+
+
+def spendings_lines(path: str, limit: int, pattern: str) -> str:
+    """Shell lines that print what matches in a session file or in all of a directory; of large ones the end."""
+    return f"set -- {words(path, str(limit), pattern)}\n{load('agents/shared/spendings')}"
 
 
 def table(line: bytes) -> dict[str, Any]:

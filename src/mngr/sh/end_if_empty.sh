@@ -1,0 +1,2 @@
+# uses: server_end
+mngr_end_if_empty
