@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 # Before any test file imports them: afterwards it would be too late for readable failures.
-pytest.register_assert_rewrite("mngr.testing.agents", "mngr.testing.hosts", "mngr.testing.transfers")
+pytest.register_assert_rewrite("mngr.testing")
 
 _GRACE_S = 90.0
 # A user's PATH often lacks where Debian keeps iptables, ip, sshd and dockerd.

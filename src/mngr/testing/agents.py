@@ -1,6 +1,6 @@
 """What every agent type must do, as tests that a plugin author runs on theirs, with real tmux.
 
-pytest.register_assert_rewrite("mngr.testing.agents")  # in conftest.py: failures show their values
+pytest.register_assert_rewrite("mngr.testing")  # in conftest.py: failures show their values
 
 class TestMyType(AgentTypeConformance):
     @pytest.fixture

@@ -1,6 +1,6 @@
 """What every `Transfer` must do, as tests that a plugin author runs on theirs.
 
-    pytest.register_assert_rewrite("mngr.testing.transfers")  # in conftest.py, for readable failures
+    pytest.register_assert_rewrite("mngr.testing")  # in conftest.py, for readable failures
 
     class TestMyTransfer(CopyingConformance):
         @pytest.fixture

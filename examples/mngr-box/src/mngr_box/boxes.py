@@ -1,8 +1,6 @@
 """The command `mngr boxes`."""
 
-from mngr.cli.call import Call
-from mngr.cli.verb import verb
-from mngr.model.host import HostRef
+from mngr.plugin import Call, HostRef, verb
 from mngr_box.provider import BoxProvider
 
 

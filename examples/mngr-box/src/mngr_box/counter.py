@@ -1,15 +1,18 @@
 """The agent type `counter`: counts the messages it gets and ends at a number."""
 
-from mngr.agents.command import CommandType
-from mngr.agents.protocol import Command
-from mngr.errors import UsageError
-from mngr.hosts.protocol import Host
-from mngr.model.agent import AgentSpec
-from mngr.model.message import Receipt, Usage
-from mngr.store.paths import HostPaths
-from mngr.store.probe import Evidence
-from mngr.store.state import Phase
-from mngr.tmux.pane import AgentPane
+from mngr.plugin import (
+    AgentPane,
+    AgentSpec,
+    Command,
+    CommandType,
+    Evidence,
+    Host,
+    HostPaths,
+    Phase,
+    Receipt,
+    Usage,
+    UsageError,
+)
 
 _PROGRAM = b"""n=0
 echo "counting to $1"

@@ -5,10 +5,17 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from mngr import process
-from mngr.errors import UnreachableError
-from mngr.hosts.files import read_by_run, write_by_run
-from mngr.process import CommandFailedError, Completed, OnlyEnv, Stream
+from mngr.plugin import (
+    CommandFailedError,
+    Completed,
+    OnlyEnv,
+    Stream,
+    UnreachableError,
+    read_by_run,
+    run,
+    stream,
+    write_by_run,
+)
 
 # A full path: the caller's environment may hold a PATH that is right only inside.
 _NSENTER = "/usr/bin/nsenter"
@@ -53,7 +60,7 @@ class BoxHost:
         self._check_running()
         inside = OnlyEnv(self._env() | dict(env or {}))
         try:
-            done = process.run(self._enter(argv, cwd), stdin=stdin, timeout_s=timeout_s, env=inside)
+            done = run(self._enter(argv, cwd), stdin=stdin, timeout_s=timeout_s, env=inside)
         except CommandFailedError as error:
             done = error.completed
         if done.code != 0:
@@ -64,7 +71,7 @@ class BoxHost:
         self, argv: Sequence[str], *, env: Mapping[str, str] | None = None, cwd: str | None = None
     ) -> Stream:
         self._check_running()
-        return process.stream(self._enter(argv, cwd), env=OnlyEnv(self._env() | dict(env or {})))
+        return stream(self._enter(argv, cwd), env=OnlyEnv(self._env() | dict(env or {})))
 
     def read(self, path: str) -> bytes:
         return read_by_run(self, path)

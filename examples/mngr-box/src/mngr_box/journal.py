@@ -2,12 +2,11 @@
 
 import os
 
-from mngr.hookspecs import hookimpl
-from mngr.model.agent import Agent
+from mngr.plugin import Agent, hookimpl
 
 
 class Journal:
-    """Acts on one of the moments of `mngr.hookspecs`."""
+    """Acts on one of the moments in `mngr/hookspecs.py`."""
 
     @hookimpl
     def after_create(self, agent: Agent) -> None:

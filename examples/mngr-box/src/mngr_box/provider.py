@@ -7,12 +7,21 @@ import sys
 
 import msgspec
 
-from mngr import process
-from mngr.errors import MngrError, NotFoundError, RefusedError, UnreachableError, did_you_mean
-from mngr.hosts.local import LocalHost
-from mngr.model.host import HostRef, HostSpec, HostState
-from mngr.model.ids import check_name, random_name
-from mngr.store.lock import locked
+from mngr.plugin import (
+    HostRef,
+    HostSpec,
+    HostState,
+    LocalHost,
+    MngrError,
+    NotFoundError,
+    RefusedError,
+    UnreachableError,
+    check_name,
+    did_you_mean,
+    locked,
+    random_name,
+    run,
+)
 from mngr_box.host import Box, BoxHost, boot_id, start_time
 
 _SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "box.sh")
@@ -116,7 +125,7 @@ class BoxProvider:
 
     def _remove(self, name: str) -> None:
         # Its mounts were the box's own and went with its last process: here are only files.
-        process.run(["rm", "-rf", "--", self._path(name)], timeout_s=300).check(f'cannot remove box "{name}"')
+        run(["rm", "-rf", "--", self._path(name)], timeout_s=300).check(f'cannot remove box "{name}"')
 
 
 def _begin(root: str, offline: bool) -> Box:
@@ -126,7 +135,7 @@ def _begin(root: str, offline: bool) -> Box:
     outside_usr = not prefix.startswith("/usr")
     shared = (*_SHARED, prefix) if outside_usr else _SHARED
     flags = (*(("-U", "--map-root-user") if rootless else ()), *(("-n",) if offline else ()), "-m")
-    done = process.run(["unshare", *flags, "sh", _SCRIPT, root, *shared], env={"PATH": _PATH})
+    done = run(["unshare", *flags, "sh", _SCRIPT, root, *shared], env={"PATH": _PATH})
     pid = int(done.check("cannot make a box from namespaces").stdout)
     start = start_time(pid)
     if start is None:

@@ -1,6 +1,6 @@
 """What every `Host` and `Provider` must do, as tests that a plugin author runs on theirs.
 
-    pytest.register_assert_rewrite("mngr.testing.hosts")  # in conftest.py, for readable failures
+    pytest.register_assert_rewrite("mngr.testing")  # in conftest.py, for readable failures
 
     class TestMyHost(HostConformance):
         @pytest.fixture
