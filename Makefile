@@ -11,10 +11,11 @@ DIR ?= mngr-demo
 DEBIAN := tmux git rsync openssh-client openssh-server iproute2 iptables docker.io mmdebstrap busybox util-linux procps groff-base asciinema chromium gh shellcheck dash
 PATHS ?= tests/e2e/test_finding_your_way.py
 WORKERS ?= 4
+TESTS ?= tests
 # What a set-up installs comes from three registries: no part of it waits for another's.
 MAKEFLAGS += --jobs=3
 
-.PHONY: help demo test check release lint compiled setup web self-test soak docs acceptance changelog bench clean
+.PHONY: help demo test test-cost check release lint compiled setup web self-test soak docs acceptance changelog bench clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 18
@@ -78,6 +79,10 @@ check: lint ## lint, and the tests that need neither tmux, containers nor browse
 
 test: lint compiled $(BASE) ## all tests; what passes here may land
 	tools/test $(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder --junitxml=build/junit.xml
+
+# `make test-cost TESTS=tests/faults`; into build/cpu.json too. Alone on the machine, or caches and waits of others count.
+test-cost: setup $(BASE) ## where the CPU seconds of tests go, by file and by test: TESTS=tests
+	tools/test tools/test-cost $(BIN)/pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(TESTS)
 
 # The pipeline on our own suite, an agent for each test; all of it: make self-test PATHS=tests/e2e (docs/self-test.md).
 self-test: setup ## the pipeline on our own tests: PATHS=tests/e2e

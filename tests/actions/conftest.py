@@ -2,7 +2,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.actions.world import World
+from tests.support.world import World, file_and_ignored
 
 
 @pytest.fixture(autouse=True)
@@ -15,6 +15,6 @@ def _own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def world(tmp_path: Path) -> Iterator[World]:
-    world = World(tmp_path)
+    world = World(tmp_path, file_and_ignored)
     yield world
-    world.close()
+    world.destroy_all()

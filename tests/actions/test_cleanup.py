@@ -2,7 +2,7 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.actions.world import World
+from tests.support.world import World
 
 from mngr.actions.cleanup import choose_agents
 from mngr.actions.filter import Filter
@@ -17,12 +17,16 @@ _TIME = re.compile(r'("(?:at|created_at)":)([0-9.e+]+)')
 
 
 def _chosen(world: World, filter: Filter, older_than_s: float = 0, idle_for_s: float = 0) -> list[str]:
-    return [agent.name for agent in choose_agents(filter, older_than_s, idle_for_s, manager=world.manager)]
+    return [
+        agent.name for agent in choose_agents(filter, older_than_s, idle_for_s, manager=world.manager_here)
+    ]
 
 
 def _shift(world: World, name: str, seconds: float) -> None:
     """Makes an agent's records older."""
-    agent = next(agent for agent in choose_agents(Filter(where=(f"name={name}",)), manager=world.manager))
+    agent = next(
+        agent for agent in choose_agents(Filter(where=(f"name={name}",)), manager=world.manager_here)
+    )
     own = world.own(agent)
     for path in (Path(own.spec), Path(own.events), Path(own.exit)):
         if path.exists():
@@ -46,7 +50,7 @@ def test_filters_age_and_idle_time_must_all_hold(world: World) -> None:
 def test_a_command_that_lives_is_never_idle_and_one_that_ended_is(world: World) -> None:
     world.create("works")
     world.create("stopped")
-    stop("stopped", manager=world.manager)
+    stop("stopped", manager=world.manager_here)
     world.create("done", "true")
     world.eventually(lambda: world.state("done") == "DONE")
     for name in ("works", "stopped", "done"):
@@ -57,7 +61,7 @@ def test_a_command_that_lives_is_never_idle_and_one_that_ended_is(world: World) 
 
 def test_an_agent_that_waits_is_idle_since_its_turn_ended(world: World) -> None:
     world.create("waits", type="scripted")
-    message("waits", "hello", manager=world.manager)
+    message("waits", "hello", manager=world.manager_here)
     world.eventually(lambda: world.state("waits") == "WAITING")
     assert _chosen(world, Filter(), idle_for_s=_HOUR_S) == []
     _shift(world, "waits", 2 * _HOUR_S)
@@ -66,6 +70,6 @@ def test_an_agent_that_waits_is_idle_since_its_turn_ended(world: World) -> None:
 
 def test_nothing_asked_for_is_refused(world: World) -> None:
     with pytest.raises(UsageError, match="which agents"):
-        choose_agents(Filter(), manager=world.manager)
+        choose_agents(Filter(), manager=world.manager_here)
     with pytest.raises(UsageError, match='no field "stat"'):
-        choose_agents(Filter(where=("stat=DONE",)), manager=world.manager)
+        choose_agents(Filter(where=("stat=DONE",)), manager=world.manager_here)

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from tests.actions.world import World
+from tests.support.world import World
 
 from mngr.actions.create.clone import clone
 from mngr.actions.create.steps import AgentDiedError
@@ -32,14 +32,17 @@ def test_a_clone_has_the_commits_and_the_uncommitted_work_on_a_branch_of_its_own
     (work / "file").write_text("changed\n")
     (work / "un tracked").write_text("u\n")
     (work / ".gitignore").unlink()
-    status = world.git(work, "status", "--porcelain")
-    bar = clone("foo", "bar", manager=world.manager).agent
+    status = world.git_in(work, "status", "--porcelain")
+    bar = clone("foo", "bar", manager=world.manager_here).agent
     assert (bar.name, bar.state, bar.branch) == ("bar", "RUNNING", "mngr/bar")
     assert (bar.transfer, bar.source) == ("mirror" if transfer == "copy" else transfer, str(world.repo))
-    assert world.git(bar.work_dir, "rev-parse", "HEAD", "--abbrev-ref", "HEAD").split() == [head, "mngr/bar"]
+    assert world.git_in(bar.work_dir, "rev-parse", "HEAD", "--abbrev-ref", "HEAD").split() == [
+        head,
+        "mngr/bar",
+    ]
     assert world.tree(bar.work_dir) == world.tree(work)
-    assert sorted(world.git(bar.work_dir, "status", "--porcelain").split()) == sorted(status.split())
-    assert world.git(work, "status", "--porcelain") == status
+    assert sorted(world.git_in(bar.work_dir, "status", "--porcelain").split()) == sorted(status.split())
+    assert world.git_in(work, "status", "--porcelain") == status
     assert not [ref for ref in world.refs() if ref.startswith("refs/mngr/")]
 
 
@@ -47,7 +50,7 @@ def test_the_source_runs_on_untouched(world: World) -> None:
     foo = world.create("foo")
     pid = Path(world.own(foo).pid).read_text()
     before = Path(world.own(foo).events).read_bytes()
-    clone(foo, "bar", manager=world.manager)
+    clone(foo, "bar", manager=world.manager_here)
     assert world.state("foo") == "RUNNING"
     assert Path(world.own(foo).pid).read_text() == pid
     assert Path(world.own(foo).events).read_bytes() == before
@@ -58,8 +61,8 @@ def test_argv_env_labels_windows_and_recording_are_the_same_and_it_is_told_its_o
         "foo", "sh", "-c", "sleep 1000", "x y", env={"A.B": "$(id)\n", "PLAIN": "'"}, labels={"k": "v"},
         windows={"log": "sleep 1000"}, record=True,
     )  # fmt: skip
-    label("foo", {"later": "1"}, manager=world.manager)
-    bar = clone(foo, manager=world.manager).agent
+    label("foo", {"later": "1"}, manager=world.manager_here)
+    bar = clone(foo, manager=world.manager_here).agent
     assert bar.name not in ("", "foo")
     assert bar.labels == {"k": "v", "later": "1"}
     one, two = _run_file(world, foo), _run_file(world, bar)
@@ -77,14 +80,14 @@ def test_argv_env_labels_windows_and_recording_are_the_same_and_it_is_told_its_o
 
 def test_a_conversation_goes_on_in_both(world: World) -> None:
     foo = world.create("foo", type="scripted")
-    message("foo", "remember this", manager=world.manager)
+    message("foo", "remember this", manager=world.manager_here)
     conversation = Path(world.own(foo).dir, "conversation.jsonl")
     world.eventually(lambda: world.state("foo") == "WAITING")
-    bar = clone("foo", "bar", manager=world.manager).agent
+    bar = clone("foo", "bar", manager=world.manager_here).agent
     copied = Path(world.own(bar).dir, "conversation.jsonl")
     assert copied.read_bytes().startswith(conversation.read_bytes())
     assert b"remember this" in copied.read_bytes()
-    message("bar", "only to bar", manager=world.manager)
+    message("bar", "only to bar", manager=world.manager_here)
     world.eventually(lambda: b"only to bar" in copied.read_bytes())
     assert b"only to bar" not in conversation.read_bytes()
 
@@ -92,10 +95,10 @@ def test_a_conversation_goes_on_in_both(world: World) -> None:
 def test_an_agent_in_place_gets_a_clone_with_a_worktree(world: World) -> None:
     world.create("foo", transfer="none")
     (world.repo / "un tracked").write_text("u\n")
-    bar = clone("foo", "bar", manager=world.manager).agent
+    bar = clone("foo", "bar", manager=world.manager_here).agent
     assert bar.transfer == "worktree"
     assert world.tree(bar.work_dir) == world.tree(world.repo)
-    destroy("bar", manager=world.manager)
+    destroy("bar", manager=world.manager_here)
     assert (world.repo / "un tracked").exists()
 
 
@@ -106,42 +109,42 @@ def test_a_folder_without_git_is_copied_whole(world: World) -> None:
     os.symlink("sub dir", folder / "link")
     (folder / "tool").write_text("#!/bin/sh\n")
     (folder / "tool").chmod(0o755)
-    world.manager = world.manager_in(folder)
+    world.manager_here = world.manager_in(folder)
     foo = world.create("foo")
-    bar = clone(foo, "bar", manager=world.manager).agent
+    bar = clone(foo, "bar", manager=world.manager_here).agent
     work = Path(bar.work_dir)
     assert (foo.work_dir, bar.transfer, bar.branch) == (str(folder), "copy", "")
     assert world.tree(work) == world.tree(folder)
     assert os.readlink(work / "link") == "sub dir"
     assert os.access(work / "tool", os.X_OK)
-    destroy("bar", manager=world.manager)
+    destroy("bar", manager=world.manager_here)
     assert not work.exists()
     assert (folder / "tool").exists()
 
 
 def test_a_stopped_agent_can_be_cloned_and_stays_stopped(world: World) -> None:
     world.create("foo")
-    stop("foo", manager=world.manager)
-    assert clone("foo", "bar", manager=world.manager).agent.state == "RUNNING"
+    stop("foo", manager=world.manager_here)
+    assert clone("foo", "bar", manager=world.manager_here).agent.state == "RUNNING"
     assert world.state("foo") == "STOPPED"
 
 
 def test_commits_that_only_the_clone_still_holds_survive_its_end(world: World) -> None:
     foo = world.create("foo")
     head = world.commit(foo.work_dir, "new", "x\n")
-    clone("foo", "bar", manager=world.manager)
-    destroy("foo", manager=world.manager)
+    clone("foo", "bar", manager=world.manager_here)
+    destroy("foo", manager=world.manager_here)
     assert "mngr/foo" not in world.branches()
-    notes = destroy("bar", manager=world.manager)[0].notes
-    assert world.git(world.repo, "rev-parse", "mngr/bar") == head
+    notes = destroy("bar", manager=world.manager_here)[0].notes
+    assert world.git_in(world.repo, "rev-parse", "mngr/bar") == head
     assert "kept branch mngr/bar" in " ".join(notes)
 
 
 def test_the_clone_of_a_clone_has_the_same_source_and_base(world: World) -> None:
     foo = world.create("foo", transfer="mirror")
     world.commit(foo.work_dir, "new", "x\n")
-    bar = clone("foo", "bar", manager=world.manager).agent
-    baz = clone("bar", "baz", manager=world.manager).agent
+    bar = clone("foo", "bar", manager=world.manager_here).agent
+    baz = clone("bar", "baz", manager=world.manager_here).agent
     assert (baz.source, baz.base_commit) == (foo.source, foo.base_commit)
     assert world.tree(baz.work_dir) == world.tree(bar.work_dir)
 
@@ -150,11 +153,11 @@ def test_the_clone_of_a_clone_has_the_same_source_and_base(world: World) -> None
 def test_a_repository_without_commits_can_be_cloned(world: World, transfer: str) -> None:
     empty = world.folder / "empty"
     empty.mkdir()
-    world.git(empty, "init", "-q", "-b", "main")
-    world.manager = world.manager_in(empty)
+    world.git_in(empty, "init", "-q", "-b", "main")
+    world.manager_here = world.manager_in(empty)
     foo = world.create("foo", transfer=transfer)
     Path(foo.work_dir, "first").write_text("f\n")
-    bar = clone("foo", "bar", manager=world.manager).agent
+    bar = clone("foo", "bar", manager=world.manager_here).agent
     assert world.tree(bar.work_dir) == {"first": "f\n"}
 
 
@@ -163,9 +166,9 @@ def test_a_mirror_whose_source_is_gone_can_still_be_cloned(world: World) -> None
     head = world.commit(foo.work_dir, "new", "x\n")
     Path(foo.work_dir, "file").write_text("dirty\n")
     world.repo.rename(world.folder / "moved away")
-    world.manager = world.manager_in(world.home)
-    bar = clone("foo", "bar", manager=world.manager).agent
-    assert world.git(bar.work_dir, "rev-parse", "HEAD") == head
+    world.manager_here = world.manager_in(world.home)
+    bar = clone("foo", "bar", manager=world.manager_here).agent
+    assert world.git_in(bar.work_dir, "rev-parse", "HEAD") == head
     assert world.tree(bar.work_dir) == world.tree(foo.work_dir)
     assert os.listdir(f"{world.host_dir}/tmp") == []
 
@@ -180,7 +183,7 @@ def test_a_clone_that_fails_leaves_nothing(world: World, transfer: str) -> None:
     program.unlink()
     refs, dirs = world.refs(), sorted(os.listdir(world.paths.work))
     with pytest.raises(MngrError, match="could not be started"):
-        clone("foo", "bar", manager=world.manager)
+        clone("foo", "bar", manager=world.manager_here)
     assert (world.refs(), sorted(os.listdir(world.paths.work))) == (refs, dirs)
     assert world.names() == ["foo"]
     assert os.listdir(world.paths.names) == ["foo"]
@@ -191,13 +194,13 @@ def test_a_program_that_dies_at_once_is_reported_and_kept(world: World) -> None:
     world.create("foo", "sh", "-c", "[ -e ran ] && exit 7; touch ran; sleep 1000")
     world.eventually(lambda: Path(next(iter(world.worktrees())), "ran").exists())
     with pytest.raises(AgentDiedError, match="exit code 7") as caught:
-        clone("foo", "bar", manager=world.manager)
+        clone("foo", "bar", manager=world.manager_here)
     assert caught.value.change.agent.state == "DONE"
 
 
 def test_a_taken_name_and_an_unknown_agent_are_refused(world: World) -> None:
     world.create("foo")
     with pytest.raises(RefusedError, match='"foo" is there already'):
-        clone("foo", "foo", manager=world.manager)
+        clone("foo", "foo", manager=world.manager_here)
     with pytest.raises(NotFoundError, match='no agent "fop"'):
-        clone("fop", "bar", manager=world.manager)
+        clone("fop", "bar", manager=world.manager_here)

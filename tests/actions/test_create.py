@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from tests.actions.world import World
+from tests.support.world import World
 
 from mngr.actions.exec import exec_in
 from mngr.actions.list import list_agents
@@ -12,7 +12,7 @@ from mngr.errors import MngrError
 
 def test_the_record_it_returns_is_the_record_that_list_shows(world: World) -> None:
     made = world.create("one", args=("sleep", "1000"), labels={"k": "v"})
-    assert made == list_agents(manager=world.manager).agents[0]
+    assert made == list_agents(manager=world.manager_here).agents[0]
 
 
 def test_programs_in_its_own_bin_come_first_for_the_agent_and_for_what_is_run_in_its_place(
@@ -23,7 +23,7 @@ def test_programs_in_its_own_bin_come_first_for_the_agent_and_for_what_is_run_in
     said = Path(world.own(agent).outbox, "said")
     world.eventually(lambda: said.exists() and said.read_text() == "mine\n")
     heard: list[bytes] = []
-    exec_in(agent, ["ls"], on_output=lambda _, data: heard.append(data), manager=world.manager)
+    exec_in(agent, ["ls"], on_output=lambda _, data: heard.append(data), manager=world.manager_here)
     assert heard == [b"mine\n"]
 
 

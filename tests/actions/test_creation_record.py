@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.actions.world import World
+from tests.support.world import World
 
 from mngr.actions.create.create import create
 from mngr.actions.creation_record import _CREATION_MAY_TAKE_S
@@ -21,8 +21,8 @@ pytestmark = pytest.mark.accept("Q11")
 
 @pytest.fixture
 def faulty(world: World) -> FaultyProvider:
-    provider = FaultyProvider(world.host_dir)
-    world.manager = Manager(cwd=str(world.repo), env=world.env, providers={"faulty": provider})
+    provider = FaultyProvider(str(world.host_dir))
+    world.manager_here = Manager(cwd=str(world.repo), env=world.env, providers={"faulty": provider})
     return provider
 
 
@@ -31,7 +31,7 @@ def _records(world: World) -> list[Path]:
 
 
 def _agent(world: World, name: str) -> Agent:
-    return create(f"{name}@.faulty", args=("sleep", "1000"), manager=world.manager).agent
+    return create(f"{name}@.faulty", args=("sleep", "1000"), manager=world.manager_here).agent
 
 
 def _age(world: World) -> None:
@@ -43,12 +43,12 @@ def _age(world: World) -> None:
 def test_gc_forgets_agents_of_hosts_that_are_gone_and_no_others(world: World, faulty: FaultyProvider) -> None:
     gone, stays = _agent(world, "gone"), _agent(world, "stays")
     faulty.destroy(gone.host.name)
-    remove_garbage([], manager=world.manager)
+    remove_garbage([], manager=world.manager_here)
     assert len(_records(world)) == 2  # it may be under way still
     _age(world)
-    remove_garbage([], manager=world.manager)
+    remove_garbage([], manager=world.manager_here)
     assert [path.name for path in _records(world)] == [f"{stays.id}@{stays.host.name}.json"]
-    destroy(stays.id, manager=world.manager)
+    destroy(stays.id, manager=world.manager_here)
     assert _records(world) == []
 
 
@@ -56,10 +56,10 @@ def test_gc_forgets_nothing_while_the_provider_does_not_answer(world: World, fau
     _agent(world, "foo")
     _age(world)
     faulty.configure({"listing_drop": 1.0})
-    remove_garbage([], manager=world.manager)
+    remove_garbage([], manager=world.manager_here)
     assert len(_records(world)) == 1
     faulty.configure({})
-    destroy("foo", manager=world.manager)
+    destroy("foo", manager=world.manager_here)
 
 
 def test_a_record_that_cannot_be_read_is_not_the_same_as_none(world: World, faulty: FaultyProvider) -> None:
@@ -68,7 +68,7 @@ def test_a_record_that_cannot_be_read_is_not_the_same_as_none(world: World, faul
     whole = record.read_bytes()
     record.write_bytes(whole[:20])
     with pytest.raises(RefusedError, match="cannot be read"):
-        pull("foo", manager=world.manager)
+        pull("foo", manager=world.manager_here)
     record.write_bytes(whole)
     assert faulty.hosts()
-    destroy("foo", manager=world.manager)
+    destroy("foo", manager=world.manager_here)

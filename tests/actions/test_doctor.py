@@ -2,7 +2,7 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.actions.world import World
+from tests.support.world import World
 
 from mngr import registry
 from mngr.actions.doctor import TOOLS, examine
@@ -28,7 +28,7 @@ def _tools(world: World, **scripts: str) -> Manager:
 
 def test_a_machine_that_has_what_is_needed_has_no_error(world: World) -> None:
     os.mkdir(world.host_dir, 0o700)
-    findings = examine(world.manager)
+    findings = examine(world.manager_here)
     assert [finding for finding in findings if not finding.ok and finding.severity == "error"] == []
     assert all(finding.fix for finding in findings if not finding.ok)
     by_name = {finding.name: finding for finding in findings}
@@ -73,10 +73,10 @@ exec /bin/sleep 1000"""
 def test_a_host_dir_that_others_read_or_nobody_can_write_is_an_error(world: World) -> None:
     os.mkdir(world.host_dir)
     os.chmod(world.host_dir, 0o755)
-    found = _findings(world.manager)["host dir"]
+    found = _findings(world.manager_here)["host dir"]
     assert (found.ok, found.severity, found.fix) == (False, "error", f"chmod 700 {world.host_dir}")
     os.chmod(world.host_dir, 0o700)
-    found = _findings(world.manager)["host dir"]
+    found = _findings(world.manager_here)["host dir"]
     assert found.ok
     assert "GB free" in found.found
     blocked = world.folder / "a file"
@@ -107,7 +107,7 @@ def test_a_broken_plugin_is_named(world: World, monkeypatch: pytest.MonkeyPatch)
     registry.plugin_entries.cache_clear()
     registry.entries.cache_clear()
     try:
-        found = _findings(world.manager)["plugins"]
+        found = _findings(world.manager_here)["plugins"]
         assert found.ok is False
         assert 'plugin "cracked" is broken' in found.found
         assert "pip uninstall cracked" in found.fix
@@ -117,7 +117,7 @@ def test_a_broken_plugin_is_named(world: World, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_the_server_the_locale_and_garbage_are_looked_at(world: World) -> None:
-    assert "none runs" in _findings(world.manager)["tmux server"].found
+    assert "none runs" in _findings(world.manager_here)["tmux server"].found
     world.create("foo")
     Path(world.paths.work, "stray").mkdir()
     found = _findings(Manager(cwd=str(world.repo), env={**world.env, "LANG": "C", "LC_ALL": ""}))

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from tests.actions.world import World
+from tests.support.world import World
 
 from mngr.actions.exec import exec_in
 
@@ -15,7 +15,7 @@ def test_nothing_of_our_environment_reaches_a_command_or_a_setup(
     monkeypatch.setenv("PUSH_TOKEN", "canary")
     world.create("foo", setup="env >seen.txt", env={"GIVEN": "yes"})
     heard: list[bytes] = []
-    exec_in("foo", ("env",), on_output=lambda _, data: heard.append(data), manager=world.manager)
+    exec_in("foo", ("env",), on_output=lambda _, data: heard.append(data), manager=world.manager_here)
     (seen,) = [(Path(path) / "seen.txt").read_text() for path in world.worktrees()]
     for text in (seen, b"".join(heard).decode()):
         assert "GIVEN=yes" in text

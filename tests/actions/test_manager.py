@@ -1,6 +1,6 @@
 import threading
 
-from tests.actions.world import World
+from tests.support.world import World
 
 from mngr.actions.manager import Manager
 from mngr.testing.waiting import PATIENCE_S

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from msgspec import Struct
-from tests.actions.world import World
 from tests.hostile.traps import Traps, embed_repository, git, spring_load
+from tests.support.world import World, file_and_ignored
 
 from mngr.actions.create.clone import clone
 from mngr.actions.destroy import destroy
@@ -36,9 +36,9 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
     monkeypatch.delenv("GIT_CONFIG_GLOBAL", raising=False)
     monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
-    world = World(tmp_path)
+    world = World(tmp_path, file_and_ignored)
     yield world
-    world.close()
+    world.destroy_all()
 
 
 def _booby_trap(world: World, traps: Traps, work_dir: Path, transfer: str) -> None:
@@ -50,7 +50,7 @@ def _booby_trap(world: World, traps: Traps, work_dir: Path, transfer: str) -> No
         git(world.repo, "config", "extensions.worktreeConfig", "true")
         git_dir = Path(git(work_dir, "rev-parse", "--absolute-git-dir"))
     config = "config.worktree" if transfer == "worktree" else "config"
-    spring_load(traps, work_dir, git_dir, config=config, rewritten=world.host_dir)
+    spring_load(traps, work_dir, git_dir, config=config, rewritten=str(world.host_dir))
 
 
 @pytest.mark.parametrize("transfer", ["worktree", "mirror", "copy"])
@@ -58,7 +58,7 @@ def test_no_verb_runs_a_program_that_an_agents_repository_names(
     world: World, tmp_path: Path, transfer: str
 ) -> None:
     """TH-M4."""
-    traps, manager = Traps(tmp_path / "traps"), world.manager
+    traps, manager = Traps(tmp_path / "traps"), world.manager_here
     agent = world.create("foo", transfer=transfer)
     work_dir = Path(agent.work_dir)
     _booby_trap(world, traps, work_dir, transfer)
@@ -226,10 +226,10 @@ def test_a_damaged_agent_is_destroyed_when_it_is_said_that_its_commits_may_go(wo
     world.commit(agent.work_dir, "done", "done\n")
     Path(agent.work_dir, ".git/HEAD").write_text("nonsense\n")
     with pytest.raises(MngrError, match="nothing was removed") as caught:
-        destroy("foo", manager=world.manager)
+        destroy("foo", manager=world.manager_here)
     assert "--discard-unreadable" in caught.value.hint
     assert world.names() == ["foo"]
-    (change,) = destroy("foo", discard_unreadable=True, manager=world.manager)
+    (change,) = destroy("foo", discard_unreadable=True, manager=world.manager_here)
     assert change.notes[0].startswith("discarded what could not be read")
     assert world.names() == []
     assert not os.path.exists(agent.work_dir)
