@@ -21,8 +21,8 @@ from mngr_tmr.engine.simulated import SimExecutor, SimWorld
 from mngr_tmr.engine.state import RunState
 from mngr_tmr.model.run import RunOptions, RunSpec
 from mngr_tmr.model.task import make_task
+from mngr_tmr.run.execution import run_tasks
 from mngr_tmr.run.polling import agents_of
-from mngr_tmr.run.start import run_tasks
 from mngr_tmr.run_folder.folder import RunFolder, make_folder
 
 Steps = list[dict[str, object]]

@@ -6,9 +6,9 @@ import click
 import msgspec
 from msgspec.structs import replace
 
+from mngr_tmr.cli.draft import collect_spec
 from mngr_tmr.cli.places import find_place
-from mngr_tmr.cli.run import make_spec
-from mngr_tmr.cli.settings import pytest_option, settings, with_environment
+from mngr_tmr.cli.settings import pytest_option, read_settings, with_environment
 from mngr_tmr.model.run import RunSpec
 from mngr_tmr.model.task import Task, agent_of, branch_of
 from mngr_tmr.prompts.render import render_prompt
@@ -48,7 +48,7 @@ def command(context: click.Context, /, paths: tuple[str, ...], as_json: bool, **
     mngr tmr collect tests/e2e --json -- -k create
     """
     place = find_place(context)
-    spec, _ = make_spec(place, paths, settings(place.manager, flags))
+    spec, _ = collect_spec(place, paths, read_settings(place.manager, flags))
     if as_json:
         click.echo(msgspec.json.encode(document(spec)).decode())
         return 0

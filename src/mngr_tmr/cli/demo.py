@@ -11,19 +11,19 @@ import click
 
 import mngr
 from mngr_lib.command_options import with_common_options
+from mngr_tmr import stages
+from mngr_tmr.cli.draft import collect_spec
 from mngr_tmr.cli.finish import INTERRUPTED
 from mngr_tmr.cli.output import progress_of
 from mngr_tmr.cli.places import Place
-from mngr_tmr.cli.run import make_spec
 from mngr_tmr.demo.ending import ending
-from mngr_tmr.demo.setup import Stage, set_up_demo, user_packages
+from mngr_tmr.demo.setup import DemoSetup, set_up_demo, user_packages
 from mngr_tmr.model.run import RunSpec, Secrets
 from mngr_tmr.report.out.progress import Progress
-from mngr_tmr.report.report import WrittenReport, write_report
-from mngr_tmr.report.reporter import Reporter
-from mngr_tmr.run.integrate_run import integrate_run
-from mngr_tmr.run.start import run_tasks
-from mngr_tmr.run_folder.folder import RunFolder, make_folder, runs_folder
+from mngr_tmr.report.report import WrittenReport
+from mngr_tmr.run_folder.folder import runs_folder
+from mngr_tmr.run_folder.redact import NOTHING_TO_HIDE
+from mngr_tmr.stages import Pipeline, PipelineRequest, walk
 
 _SLOTS = 6
 # One of the agents hangs. It is among the first, so that others work while its silence is being counted.
@@ -57,65 +57,61 @@ def command(context: click.Context, folder: str, no_keep: bool) -> int:
     mngr demo --dir /tmp/try --no-keep
     """
     progress = progress_of("human")
-    with set_up_demo(folder, keep=not no_keep) as stage:
-        manager = mngr.Manager(cwd=stage.example.repo, overrides=context.meta.get("overrides", ()))
-        place = Place(manager, stage.example.repo, _runs(stage))
-        spec, _why = make_spec(place, ("tests",), _said(stage))
-        for line in _beginning(stage, spec):
+    with set_up_demo(folder, keep=not no_keep) as demo:
+        manager = mngr.Manager(cwd=demo.example.repo, overrides=context.meta.get("overrides", ()))
+        place = Place(manager, demo.example.repo, runs_folder(demo.example.repo))
+        spec, _ = collect_spec(place, ("tests",), _settings(demo))
+        for line in _beginning(demo, spec):
             progress.say(line)
-        reported = _run(make_folder(place.runs, spec), place.manager, progress)
-        for line in ending(stage, reported, is_kept=not no_keep) if reported else ():
+        written = _run(place, spec, progress)
+        for line in ending(demo, written, is_kept=not no_keep) if written else ():
             click.echo(line)
-    if reported is None:
+    if written is None:
         progress.say("nothing of the demo runs any more")
-    return 0 if reported else INTERRUPTED
+    return 0 if written else INTERRUPTED
 
 
-def _run(folder: RunFolder, manager: mngr.Manager, progress: Progress) -> WrittenReport | None:
-    """Runs, integrates and reports, as `mngr tmr run` does; None when it was interrupted."""
-    secrets, tell = Secrets(tests=user_packages()), _Impatience(progress)
+def _run(place: Place, spec: RunSpec, progress: Progress) -> WrittenReport | None:
+    """Walks the stages after `collect`, as `mngr tmr run` does; None when it was interrupted."""
+    secrets, tell = Secrets(tests=user_packages()), _AbortOnInterrupt(progress)
+    request = PipelineRequest(
+        manager=place.manager,
+        runs=place.runs,
+        secrets=secrets,
+        redactor=NOTHING_TO_HIDE,
+        tell=tell,
+        observe=progress,
+    )
     try:
-        with Reporter(folder, observe=progress) as observe:
-            run_tasks(
-                folder,
-                manager=manager,
-                env=secrets.tests,
-                observe=observe,
-                tell=tell,
-                integrate=lambda step: integrate_run(folder, manager=manager, secrets=secrets, tell=step),
-            )
+        pipeline = walk(Pipeline(request, spec), stages.prepare, stages.integrate)
     except mngr.MngrError:
-        if not tell.has_heard:
+        if not tell.is_interrupted:
             raise
     progress.close()
-    return None if tell.has_heard else write_report(folder)
+    return None if tell.is_interrupted else walk(pipeline, stages.report).written
 
 
-class _Impatience:
-    """Hears what a run says when it is interrupted, and interrupts it again: its agents are not worth waiting for."""
+class _AbortOnInterrupt:
+    """Interrupts the run again as soon as it says that it was interrupted, so that its agents are stopped."""
 
     def __init__(self, progress: Progress) -> None:
-        self._progress, self.has_heard = progress, False
+        self._progress, self.is_interrupted = progress, False
 
     def __call__(self, _: str) -> None:
-        if not self.has_heard:
-            self.has_heard = True
+        if not self.is_interrupted:
+            self.is_interrupted = True
             self._progress.say("interrupted: stopping the agents")
             signal.raise_signal(signal.SIGINT)
 
 
-def _runs(stage: Stage) -> str:
-    return runs_folder(stage.example.repo)
-
-
-def _said(stage: Stage) -> dict[str, Any]:
+def _settings(demo: DemoSetup) -> dict[str, Any]:
     """What would stand on the command line of `mngr tmr run`, and in its config."""
-    settle = os.path.join(stage.example.plays, "settle.json")
+    settle = os.path.join(demo.example.plays, "settle.json")
     return {
-        "name": stage.run,
-        "base": stage.base,
+        "name": demo.run,
+        "base": demo.base,
         "type": "scripted",
-        "args": [stage.example.play_arg],
+        "args": [demo.example.play_arg],
         "slots": _SLOTS,
         "silence": _SILENCE,
         "grace": "1s",
@@ -127,10 +123,10 @@ def _said(stage: Stage) -> dict[str, Any]:
     }
 
 
-def _beginning(stage: Stage, spec: RunSpec) -> Iterable[str]:
-    yield f"{stage.example.repo}: a program, its tutorial and {len(spec.tasks)} tests, with faults of many kinds"
+def _beginning(demo: DemoSetup, spec: RunSpec) -> Iterable[str]:
+    yield f"{demo.example.repo}: a program, its tutorial and {len(spec.tasks)} tests, with faults of many kinds"
     yield f"an agent for each test, {_SLOTS} at once; to see them at work, in another terminal:"
-    yield f"    MNGR_HOST_DIR={shlex.quote(stage.host_dir)} mngr list --watch"
+    yield f"    MNGR_HOST_DIR={shlex.quote(demo.host_dir)} mngr list --watch"
 
 
 with_common_options(command)

@@ -6,9 +6,9 @@ import click
 import msgspec
 
 import mngr
+from mngr_tmr.cli.draft import collect_spec
 from mngr_tmr.cli.places import Place, find_place
-from mngr_tmr.cli.run import make_spec
-from mngr_tmr.cli.settings import environment, new_options, settings, with_run_options
+from mngr_tmr.cli.settings import environment, new_options, read_settings, with_run_options
 from mngr_tmr.copies.copy import open_copy
 from mngr_tmr.report.data.counts import plural
 from mngr_tmr.run.preflight import check_agents, check_host, finding_line, is_here
@@ -31,10 +31,10 @@ def command(context: click.Context, /, paths: tuple[str, ...], as_json: bool, **
     mngr tmr doctor tests/e2e --env ANTHROPIC_API_KEY
     """
     place = find_place(context)
-    said = settings(place.manager, flags)
-    options, _ = new_options(said, place.manager)
-    env = environment(said, "env", options.env_names)
-    findings = [*check_agents(place.repo, options, env, place.manager), *_tests(place, paths, said, env)]
+    settings = read_settings(place.manager, flags)
+    options, _ = new_options(settings, place.manager)
+    env = environment(settings, "env", options.env_names)
+    findings = [*check_agents(place.repo, options, env, place.manager), *_tests(place, paths, settings, env)]
     redactor = make_redactor(env, place.repo, "HEAD")
     if as_json:
         click.echo(redactor.text(msgspec.json.encode({"schema": 1, "findings": findings}).decode()))
@@ -45,11 +45,11 @@ def command(context: click.Context, /, paths: tuple[str, ...], as_json: bool, **
 
 
 def _tests(
-    place: Place, paths: tuple[str, ...], said: dict[str, Any], env: dict[str, str]
+    place: Place, paths: tuple[str, ...], settings: dict[str, Any], env: dict[str, str]
 ) -> list[mngr.Finding]:
     """What a copy of the base commit shows: the tests that pytest collects, and the program on another host."""
     try:
-        spec, _ = make_spec(place, paths, said)
+        spec, _ = collect_spec(place, paths, settings)
         found = f"{plural(len(spec.tasks), 'test')} collected at {spec.base[:12]}"
         tests = mngr.Finding("tests", True, "error", found)
         if is_here(spec.options):

@@ -6,21 +6,19 @@ from typing import Any
 import click
 from msgspec.structs import replace
 
+from mngr_tmr import stages
 from mngr_tmr.cli.finish import run_to_end
 from mngr_tmr.cli.output import progress_of, show
 from mngr_tmr.cli.places import Place, find_place
-from mngr_tmr.cli.settings import changed_options, out_option, secrets_of, settings
-from mngr_tmr.model.integration import Integration
-from mngr_tmr.report.report import write_report
-from mngr_tmr.run.from_pipe import make_run_from_pipe, read_lines
-from mngr_tmr.run.integrate_run import integrate_run
-from mngr_tmr.run.integration_stage import Tell, integrate_again
+from mngr_tmr.cli.settings import changed_options, out_option, read_settings, secrets_of
+from mngr_tmr.run.from_pipe import PipeResults, read_lines
 from mngr_tmr.run_folder.folder import RunFolder
 from mngr_tmr.run_folder.records import Records
-from mngr_tmr.run_folder.redact import joined_values, make_redactor, no_values_in_errors
+from mngr_tmr.run_folder.redact import joined_values, make_redactor
+from mngr_tmr.stages import Pipeline, PipelineRequest, walk
 
 _PARTIAL = 3
-_FINE = (0, 8)
+_COMPLETE = (0, 8)
 
 
 @click.command("integrate")
@@ -54,25 +52,29 @@ def command(context: click.Context, /, run: str, results: str, out: str | None, 
         mngr pull - --outbox --to results | mngr stop - | mngr tmr integrate -
     """
     place = find_place(context, out)
-    said = settings(place.manager, flags)
+    settings = read_settings(place.manager, flags)
     if run == "-":
         return _from_pipe(place, results, flags)
-    return _again(place, place.run(run), said)
+    return _again(place, place.run(run), settings)
 
 
-def _again(place: Place, folder: RunFolder, said: dict[str, Any]) -> int:
-    options = changed_options(Records(folder).state.options, said)
-    secrets = secrets_of(said, options)
+def _again(place: Place, folder: RunFolder, settings: dict[str, Any]) -> int:
+    records = Records(folder)
+    options = changed_options(records.state.options, settings)
+    secrets = secrets_of(settings, options)
     folder = folder.hiding(secrets.tests, secrets.integrator)
-    progress = progress_of("human", folder.redactor)
-
-    def build(tell: Tell) -> Integration:
-        return integrate_run(folder, manager=place.manager, secrets=secrets, options=options, tell=tell)
-
-    integrate_again(folder, build, progress.say)
-    reported = write_report(folder)
-    show(reported)
-    return reported.exit_code
+    request = PipelineRequest(
+        manager=place.manager,
+        runs=place.runs,
+        secrets=secrets,
+        redactor=folder.redactor,
+        tell=progress_of("human", folder.redactor).say,
+        options=options,
+    )
+    written = walk(Pipeline(request, records.spec, folder), stages.integrate).written
+    assert written is not None
+    show(written)
+    return written.exit_code
 
 
 def _from_pipe(place: Place, results: str, flags: dict[str, Any]) -> int:
@@ -80,14 +82,19 @@ def _from_pipe(place: Place, results: str, flags: dict[str, Any]) -> int:
     arrivals = read_lines(sys.stdin.buffer.read())
     flags = {key: value for key, value in flags.items() if value not in (None, ())}
     spec = replace(arrivals.spec, options=changed_options(arrivals.spec.options, flags))
-    secrets = secrets_of(settings(place.manager, flags), spec.options)
+    secrets = secrets_of(read_settings(place.manager, flags), spec.options)
     redactor = make_redactor(joined_values(secrets.tests, secrets.integrator), spec.repo, spec.base)
     progress = progress_of("human", redactor)
     for problem in arrivals.problems:
         progress.say(f"warning: {problem}")
-    with no_values_in_errors(redactor):
-        folder = make_run_from_pipe(
-            place.runs, replace(arrivals, spec=spec), results, manager=place.manager, env=secrets.tests
-        )
-        code = run_to_end(folder, place.manager, progress, secrets)
-    return _PARTIAL if arrivals.problems and code in _FINE else code
+    request = PipelineRequest(
+        manager=place.manager,
+        runs=place.runs,
+        secrets=secrets,
+        redactor=redactor,
+        tell=progress.say,
+        observe=progress,
+        piped=PipeResults(replace(arrivals, spec=spec), results),
+    )
+    code = run_to_end(Pipeline(request, spec), progress, stages.prepare)
+    return _PARTIAL if arrivals.problems and code in _COMPLETE else code

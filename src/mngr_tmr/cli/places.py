@@ -24,10 +24,10 @@ class Place(Struct, frozen=True):
             options = read_spec(folder).options
         except mngr.MngrError:
             return folder
-        said = self.manager.config.section("tmr")
+        settings = self.manager.config.section("tmr")
         return folder.hiding(
-            known_environment(said, "env", options.env_names),
-            known_environment(said, "integrator_env", options.integrator_env_names),
+            known_environment(settings, "env", options.env_names),
+            known_environment(settings, "integrator_env", options.integrator_env_names),
         )
 
 

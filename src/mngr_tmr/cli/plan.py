@@ -6,9 +6,15 @@ import click
 import msgspec
 
 import mngr
+from mngr_tmr.cli.draft import collect_spec
 from mngr_tmr.cli.places import Place, find_place
-from mngr_tmr.cli.run import make_spec
-from mngr_tmr.cli.settings import environment, preflight_option, pytest_option, settings, with_run_options
+from mngr_tmr.cli.settings import (
+    environment,
+    preflight_option,
+    pytest_option,
+    read_settings,
+    with_run_options,
+)
 from mngr_tmr.model.run import RunSpec
 from mngr_tmr.model.task import agent_of
 from mngr_tmr.report.data.counts import plural
@@ -32,9 +38,9 @@ def command(context: click.Context, /, paths: tuple[str, ...], as_json: bool, **
     mngr tmr plan tests/e2e --slots 4 -- -k create
     """
     place = find_place(context)
-    said = settings(place.manager, flags)
-    spec, why = make_spec(place, paths, said)
-    problems = [] if said.get("no_preflight") else _problems(place, spec, said)
+    settings = read_settings(place.manager, flags)
+    spec, why = collect_spec(place, paths, settings)
+    problems = [] if settings.get("no_preflight") else _problems(place, spec, settings)
     if as_json:
         more = {"problems": problems, **msgspec.to_builtins(spec)}
         click.echo(msgspec.json.encode({"schema": 1, "slots": why, **more}).decode())
@@ -47,9 +53,9 @@ def command(context: click.Context, /, paths: tuple[str, ...], as_json: bool, **
     return 0
 
 
-def _problems(place: Place, spec: RunSpec, said: dict[str, Any]) -> list[mngr.Finding]:
+def _problems(place: Place, spec: RunSpec, settings: dict[str, Any]) -> list[mngr.Finding]:
     """What would stop the run, or might; nothing of it stops the plan."""
-    env = environment(said, "env", spec.options.env_names)
+    env = environment(settings, "env", spec.options.env_names)
     return [
         finding for finding in check_agents(spec.repo, spec.options, env, place.manager) if not finding.ok
     ]

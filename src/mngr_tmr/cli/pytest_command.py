@@ -38,11 +38,11 @@ class Wanted(Struct, frozen=True):
     is_local: bool
 
 
-def find_pytest_command(wanted: Wanted, said: Mapping[str, Any], env: Mapping[str, str]) -> PytestCommand:
+def find_pytest_command(wanted: Wanted, settings: Mapping[str, Any], env: Mapping[str, str]) -> PytestCommand:
     """Chooses the Python; an error only where an environment was asked for that cannot be made."""
-    asked = said.get("pytest", ())
+    asked = settings.get("pytest", ())
     given = tuple(shlex.split(asked)) if isinstance(asked, str) else tuple(asked)
-    own_venv = said.get("own_venv")
+    own_venv = settings.get("own_venv")
     if own_venv is None:
         own_venv = not _has_its_own(given) and is_python_project(wanted)
     if not wanted.is_local:

@@ -6,6 +6,7 @@ import click
 import msgspec
 
 import mngr
+from mngr_tmr import stages
 from mngr_tmr.cli.finish import run_to_end
 from mngr_tmr.cli.output import progress_of
 from mngr_tmr.cli.places import find_place
@@ -13,15 +14,15 @@ from mngr_tmr.cli.settings import (
     changed_options,
     format_option,
     out_option,
+    read_settings,
     secrets_of,
-    settings,
     with_run_options,
 )
 from mngr_tmr.cli.slots import with_numbers
 from mngr_tmr.model.facts import RunResumed
 from mngr_tmr.model.run import RunOptions
 from mngr_tmr.run_folder.records import Records
-from mngr_tmr.run_folder.redact import no_values_in_errors
+from mngr_tmr.stages import Pipeline, PipelineRequest
 
 
 @click.command("resume")
@@ -34,7 +35,7 @@ from mngr_tmr.run_folder.redact import no_values_in_errors
 def command(context: click.Context, /, run: str, retry: bool, form: str, **flags: Any) -> int:
     """Go on with a run: finished tests stay finished, running agents are found again, the rest is launched.
 
-    Options change what is left, and what changed is said; without RUN the newest one is meant.
+    Options change what is left, and each change is printed; without RUN the newest one is meant.
 
     \b
     mngr tmr resume
@@ -43,18 +44,25 @@ def command(context: click.Context, /, run: str, retry: bool, form: str, **flags
     """
     place = find_place(context, flags.pop("out"))
     records = Records(place.run(run))
-    said = {key: value for key, value in flags.items() if value not in (None, (), "")}
-    before, after = records.state.options, _after(records.state.options, said, place.manager)
-    said = {**settings(place.manager, {}), **said}
-    secrets = secrets_of(said, after)
+    settings = {key: value for key, value in flags.items() if value not in (None, (), "")}
+    before, after = records.state.options, _after(records.state.options, settings, place.manager)
+    settings = {**read_settings(place.manager, {}), **settings}
+    secrets = secrets_of(settings, after)
     folder = records.folder.hiding(secrets.tests, secrets.integrator)
     progress = progress_of(form, folder.redactor)
     for line in differences(before, after):
         progress.say(line)
     again = tuple(record.task.slug for record in records.tasks() if retry and record.end == "failed")
-    with no_values_in_errors(folder.redactor):
-        resume = RunResumed(_changed(before, after), again)
-        return run_to_end(folder, place.manager, progress, secrets, resume)
+    request = PipelineRequest(
+        manager=place.manager,
+        runs=place.runs,
+        secrets=secrets,
+        redactor=folder.redactor,
+        tell=progress.say,
+        observe=progress,
+        resume=RunResumed(_changed(before, after), again),
+    )
+    return run_to_end(Pipeline(request, records.spec, folder), progress, stages.map)
 
 
 def differences(before: RunOptions, after: RunOptions) -> list[str]:
@@ -76,13 +84,13 @@ def _shown(value: Any) -> str:
     return str(value) or "none"
 
 
-def _after(before: RunOptions, said: dict[str, Any], manager: mngr.Manager) -> RunOptions:
+def _after(before: RunOptions, settings: dict[str, Any], manager: mngr.Manager) -> RunOptions:
     """The options as they shall be; a snapshot of one provider is nothing to another, and neither are its numbers."""
-    after = changed_options(before, said)
+    after = changed_options(before, settings)
     if after.provider != before.provider:
-        names = [name for name in ("verifiers", "max_hosts") if name not in said]
+        names = [name for name in ("verifiers", "max_hosts") if name not in settings]
         after = msgspec.structs.replace(after, **dict.fromkeys(names, 0))
-        after = after if "snapshot" in said else msgspec.structs.replace(after, snapshot="")
+        after = after if "snapshot" in settings else msgspec.structs.replace(after, snapshot="")
     is_bound = after.max_hosts or after.provider != before.provider
     return with_numbers(after, manager)[0] if is_bound else after
 

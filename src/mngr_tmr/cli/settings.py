@@ -1,4 +1,4 @@
-"""What a run is asked for: flags over the config's `[tmr]` over what is usual."""
+"""The settings of a run: flags over the config's `[tmr]` over the defaults."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -133,8 +133,8 @@ format_option = click.option(
 )
 
 
-def settings(manager: mngr.Manager, flags: Mapping[str, Any]) -> dict[str, Any]:
-    """All keys that anyone said something about; flags win over the config."""
+def read_settings(manager: mngr.Manager, flags: Mapping[str, Any]) -> dict[str, Any]:
+    """Every setting that was given, on the command line or else in the config's `[tmr]`."""
     section = manager.config.section("tmr")
     for key in section:
         if key not in KEYS:
@@ -142,41 +142,41 @@ def settings(manager: mngr.Manager, flags: Mapping[str, Any]) -> dict[str, Any]:
                 f'unknown key "tmr.{key}"',
                 hint=did_you_mean(key, KEYS, else_hint="see: mngr tmr run --help", form='"tmr.{}"'),
             )
-    said = {key: value for key, value in flags.items() if value not in (None, (), "")}
-    return {**section, **said}
+    settings = {key: value for key, value in flags.items() if value not in (None, (), "")}
+    return {**section, **settings}
 
 
-def new_options(said: Mapping[str, Any], manager: mngr.Manager) -> tuple[RunOptions, str]:
+def new_options(settings: Mapping[str, Any], manager: mngr.Manager) -> tuple[RunOptions, str]:
     """The options of a new run, and in words where its numbers of slots and hosts come from."""
-    return with_numbers(changed_options(RunOptions(), said), manager)
+    return with_numbers(changed_options(RunOptions(), settings), manager)
 
 
-def changed_options(options: RunOptions, said: Mapping[str, Any]) -> RunOptions:
-    """The options with everything that was said put in; a wrong value is a usage error that names it."""
-    fields: dict[str, Any] = {key: said[key] for key in _OPTION_KEYS if key in said}
-    fields |= {f"{key}_s": mngr.parse_duration(str(said[key])) for key in _TIMES if key in said}
+def changed_options(options: RunOptions, settings: Mapping[str, Any]) -> RunOptions:
+    """The options changed by the settings; a wrong value is a usage error that names it."""
+    fields: dict[str, Any] = {key: settings[key] for key in _OPTION_KEYS if key in settings}
+    fields |= {f"{key}_s": mngr.parse_duration(str(settings[key])) for key in _TIMES if key in settings}
     fields |= {key: _list(fields[key]) for key in _LISTS if key in fields}
     if "labels" in fields:
         fields["labels"] = _pairs(fields["labels"])
     for key, names in (("env", "env_names"), ("integrator_env", "integrator_env_names")):
-        if key in said:
-            fields[names] = tuple(_pairs(said[key]))
+        if key in settings:
+            fields[names] = tuple(_pairs(settings[key]))
     try:
         return msgspec.convert({**msgspec.to_builtins(options), **fields}, RunOptions)
     except msgspec.ValidationError as error:
         raise mngr.UsageError(f"tmr cannot take this: {error}", hint="see: mngr tmr run --help") from None
 
 
-def secrets_of(said: Mapping[str, Any], options: RunOptions) -> Secrets:
+def secrets_of(settings: Mapping[str, Any], options: RunOptions) -> Secrets:
     return Secrets(
-        environment(said, "env", options.env_names),
-        environment(said, "integrator_env", options.integrator_env_names),
+        environment(settings, "env", options.env_names),
+        environment(settings, "integrator_env", options.integrator_env_names),
     )
 
 
-def environment(said: Mapping[str, Any], key: str, names: tuple[str, ...]) -> dict[str, str]:
+def environment(settings: Mapping[str, Any], key: str, names: tuple[str, ...]) -> dict[str, str]:
     """The values of the variables that agents get: as given, else from our own environment; never written down."""
-    found = known_environment(said, key, names)
+    found = known_environment(settings, key, names)
     for name in names:
         if name not in found:
             raise mngr.UsageError(
@@ -185,9 +185,9 @@ def environment(said: Mapping[str, Any], key: str, names: tuple[str, ...]) -> di
     return found
 
 
-def known_environment(said: Mapping[str, Any], key: str, names: tuple[str, ...]) -> dict[str, str]:
+def known_environment(settings: Mapping[str, Any], key: str, names: tuple[str, ...]) -> dict[str, str]:
     """The same, without those that have no value here and now."""
-    given = _pairs(said.get(key, ()))
+    given = _pairs(settings.get(key, ()))
     values = {name: os.environ.get(name) if given.get(name) is None else given[name] for name in names}
     return {name: value for name, value in values.items() if value is not None}
 

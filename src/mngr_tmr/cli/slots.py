@@ -1,4 +1,4 @@
-"""How many agents at once, when nobody said: finite, from the machine's cores and memory."""
+"""How many agents run at once by default: from the machine's cores and memory."""
 
 import os
 

@@ -5,7 +5,7 @@ import msgspec
 
 import mngr
 from mngr_tmr.cli.places import find_place
-from mngr_tmr.cli.settings import environment, out_option, settings
+from mngr_tmr.cli.settings import environment, out_option, read_settings
 from mngr_tmr.model.record import TaskRecord
 from mngr_tmr.report.out.terminal import printable
 from mngr_tmr.run_folder.records import Records
@@ -32,7 +32,7 @@ def command(
     """
     place = find_place(context, out)
     records = Records(place.run(run))
-    env = environment(settings(place.manager, {}), "env", records.state.options.env_names)
+    env = environment(read_settings(place.manager, {}), "env", records.state.options.env_names)
     folder = records.folder.hiding(env)
     all_passed = True
     for record in chosen(records.tasks(), tests):

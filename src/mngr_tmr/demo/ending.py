@@ -6,14 +6,14 @@ import shutil
 import sys
 from collections.abc import Iterable
 
-from mngr_tmr.demo.setup import Stage
+from mngr_tmr.demo.setup import DemoSetup
 from mngr_tmr.report.data.counts import count_line, plural
 from mngr_tmr.report.data.sections import NAMES, SECTIONS
 from mngr_tmr.report.out.terminal import branch_log, printable
 from mngr_tmr.report.report import WrittenReport
 
 
-def ending(stage: Stage, reported: WrittenReport, *, is_kept: bool) -> Iterable[str]:
+def ending(stage: DemoSetup, reported: WrittenReport, *, is_kept: bool) -> Iterable[str]:
     """Lines that are safe to print; makes the link to the page where that is kept."""
     model = reported.model
     if model.headline:
@@ -39,7 +39,7 @@ def ending(stage: Stage, reported: WrittenReport, *, is_kept: bool) -> Iterable[
     yield from _next(stage, one.branch)
 
 
-def _link(stage: Stage, page: str) -> str:
+def _link(stage: DemoSetup, page: str) -> str:
     """A name for the newest page that does not change from run to run."""
     new = f"{stage.page}.new"
     if os.path.lexists(new):
@@ -49,7 +49,7 @@ def _link(stage: Stage, page: str) -> str:
     return stage.page
 
 
-def _next(stage: Stage, branch: str) -> Iterable[str]:
+def _next(stage: DemoSetup, branch: str) -> Iterable[str]:
     yield "try next:"
     rows = (
         *_mngr_at_hand(),

@@ -28,7 +28,7 @@ _PYTEST_AT_LEAST = (8, 4)
 _PLAIN_GIT = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null"}
 
 
-class Stage(Struct, frozen=True):
+class DemoSetup(Struct, frozen=True):
     """What a demo has: `folder` and what is in it stays, `host_dir` goes."""
 
     folder: str
@@ -49,7 +49,7 @@ class Stage(Struct, frozen=True):
 
 
 @contextmanager
-def set_up_demo(folder: str, *, keep: bool) -> Iterator[Stage]:
+def set_up_demo(folder: str, *, keep: bool) -> Iterator[DemoSetup]:
     """Makes what is missing in `folder`; on leaving, by whatever way, ends all that runs and removes all but it.
 
     Again in the same folder is safe: the repository is used again, from its first commit. What a demo that was
@@ -72,7 +72,7 @@ def set_up_demo(folder: str, *, keep: bool) -> Iterator[Stage]:
             with _environment(_own_environment(temp)):
                 _check_machine()
                 example, base = _repository(folder)
-                yield Stage(folder, os.environ["MNGR_HOST_DIR"], example, base)
+                yield DemoSetup(folder, os.environ["MNGR_HOST_DIR"], example, base)
         finally:
             with _undisturbed():
                 _strike(temp)

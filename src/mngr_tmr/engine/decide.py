@@ -15,13 +15,13 @@ from mngr_tmr.model.entry import Entry
 from mngr_tmr.model.facts import (
     AgentAsks,
     AgentSilent,
-    FailureCause,
     LaunchingStopped,
     PullRequest,
     StepOverdue,
     StopRequest,
     VerifyRequest,
     WorkFailed,
+    WorkFailureCause,
 )
 
 # On a machine so busy that polls are far apart, an agent may work in between and show nothing new in two of them.
@@ -260,7 +260,7 @@ def _with_equal_trees(waiting: list[TaskState], most: int) -> list[list[TaskStat
     return groups
 
 
-def _failed(state: TaskState, now: float, cause: FailureCause, message: str, error: str = "") -> Entry:
+def _failed(state: TaskState, now: float, cause: WorkFailureCause, message: str, error: str = "") -> Entry:
     return Entry(now, "watch", "failed", state.slug, state.attempt, message, WorkFailed(cause, error))
 
 

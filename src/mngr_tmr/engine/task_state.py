@@ -7,7 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mngr_tmr.model.entry import Entry
-from mngr_tmr.model.facts import AgentAsks, AgentSilent, FailureCause, VerifyAgain, WorkFailed, WorkPulled
+from mngr_tmr.model.facts import AgentAsks, AgentSilent, VerifyAgain, WorkFailed, WorkFailureCause, WorkPulled
 
 
 class Phase(StrEnum):
@@ -46,7 +46,7 @@ class TaskState(Struct, frozen=True):
     stage: str = ""
     message: str = ""
     needs_verdict: bool = False
-    cause: FailureCause | Literal[""] = ""
+    cause: WorkFailureCause | Literal[""] = ""
     is_stray: bool = False
     asks: str = ""
     question: str = ""

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from msgspec import Struct, field
 
-FailureCause = Literal[
+WorkFailureCause = Literal[
     "interrupted", "timeout", "model_error", "disappeared", "ended", "unreadable", "idle", "silent", "unknown"
 ]
 
@@ -83,7 +83,7 @@ class AgentSilent(Fact, frozen=True, tag="silent"):
 class WorkFailed(Fact, frozen=True, tag="work_failed"):
     """The agent's work ended without a result. `error` is the kind of a model error that no retry changes."""
 
-    cause: FailureCause = "unknown"
+    cause: WorkFailureCause = "unknown"
     error: str = ""
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from mngr_tmr.model.entry import Entry
-from mngr_tmr.model.facts import FailureCause
+from mngr_tmr.model.facts import WorkFailureCause
 
 _RUN_FACTS = {
     "resumed": "resumed",
@@ -27,7 +27,7 @@ _FACTS = {
     ("integrate", "intended"): "integrate_again",
     ("integrate", "done"): "integrated",
 }
-_CAUSES: tuple[tuple[str, FailureCause], ...] = (
+_CAUSES: tuple[tuple[str, WorkFailureCause], ...] = (
     ("interrupted", "interrupted"),
     ("timed out after ", "timeout"),
     ("the agent disappeared", "disappeared"),
@@ -59,7 +59,7 @@ def _fact_of(fields: dict[str, Any], data: dict[str, Any]) -> dict[str, Any] | N
     elif (step, kind) == ("watch", "noted"):
         name = "silent" if "silent_since" in data else "asks" if "asks" in data else None
     elif (step, kind) == ("watch", "failed"):
-        found: FailureCause = "model_error" if data.get("error") else "unknown"
+        found: WorkFailureCause = "model_error" if data.get("error") else "unknown"
         cause = next((cause for start, cause in _CAUSES if message.startswith(start)), found)
         data = {**data, "cause": "interrupted" if data.get("interrupted") else cause}
     if name is None or (kind == "intended" and not data):

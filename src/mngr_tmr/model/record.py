@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from mngr_tmr.model.facts import FailureCause
+from mngr_tmr.model.facts import WorkFailureCause
 from mngr_tmr.model.result import ChangeKind, Claim
 from mngr_tmr.model.task import Task
 from mngr_tmr.model.verdict import Verified
@@ -68,4 +68,4 @@ class TaskRecord(Struct, frozen=True):
     notes: tuple[str, ...] = ()
     asks: str = ""
     question: str = ""
-    cause: FailureCause | Literal[""] = ""
+    cause: WorkFailureCause | Literal[""] = ""

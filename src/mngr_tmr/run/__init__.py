@@ -1,4 +1,4 @@
-"""A run in the real world: its folder, its steps with mngr's public functions, its progress, its records.
+"""Executes a run: its steps with mngr's public functions, threads for them, polls of the agents, its integration.
 
-Everything that touches an agent is in steps.py. Start reading at start.py.
+Everything that touches an agent is in `steps.py`. Start reading at `execution.py`.
 """

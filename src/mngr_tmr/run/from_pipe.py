@@ -55,6 +55,13 @@ class Arrivals(Struct, frozen=True):
     problems: tuple[str, ...] = ()
 
 
+class PipeResults(Struct, frozen=True):
+    """The lines of a pipe, and the folder that its results were pulled into."""
+
+    arrivals: Arrivals
+    results: str
+
+
 def read_lines(data: bytes) -> Arrivals:
     """The lines of one run; the last line of a test counts, and what cannot be used is told."""
     found: dict[str, Arrival] = {}
@@ -77,12 +84,13 @@ def read_lines(data: bytes) -> Arrivals:
 
 
 def make_run_from_pipe(
-    runs: str, arrivals: Arrivals, results: str, *, manager: mngr.Manager, env: Mapping[str, str]
+    runs: str, piped: PipeResults, *, manager: mngr.Manager, env: Mapping[str, str]
 ) -> RunFolder:
     """Makes the run's folder from what was pulled into `results` and what the agents committed.
 
-    Its journal says what the verbs of the pipe did; stopping and verifying is left to whoever goes on with the run.
+    Its journal says what the verbs of the pipe did; stopping and verifying is left to the stages that follow.
     """
+    arrivals, results = piped.arrivals, piped.results
     spec = arrivals.spec
     folder = make_folder(runs, spec).hiding(env)
     refuse_test_ids(spec, folder.redactor)

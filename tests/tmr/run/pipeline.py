@@ -16,7 +16,7 @@ from mngr_tmr.model.facts import RunResumed
 from mngr_tmr.model.record import TaskRecord
 from mngr_tmr.model.run import RunOptions, RunSpec
 from mngr_tmr.model.task import make_task
-from mngr_tmr.run.start import run_tasks
+from mngr_tmr.run.execution import run_tasks
 from mngr_tmr.run_folder.folder import RunFolder, find_folder, make_folder, runs_folder
 from mngr_tmr.run_folder.records import Records
 

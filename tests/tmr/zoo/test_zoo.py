@@ -26,9 +26,9 @@ from mngr_tmr.model.task import agent_of
 from mngr_tmr.report.data.rows import ReportRow
 from mngr_tmr.report.data.sections import SECTIONS
 from mngr_tmr.report.report import WrittenReport, write_report
+from mngr_tmr.run.execution import run_tasks
 from mngr_tmr.run.integrate_run import integrate_run
 from mngr_tmr.run.polling import agents_of
-from mngr_tmr.run.start import run_tasks
 from mngr_tmr.run_folder.folder import RunFolder, make_folder, runs_folder
 from mngr_tmr.zoo.make import CANARY, TOKEN, make_zoo
 from mngr_view.template import TEMPLATE

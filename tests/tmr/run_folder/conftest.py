@@ -1,0 +1,5 @@
+"""A pipeline for each test."""
+
+from tests.tmr.run.pipeline import pipeline
+
+__all__ = ["pipeline"]
