@@ -44,12 +44,12 @@ SECTIONS = (
     ("implementation", "Implementation fixes", "The agent changed the code under test.", True),
     ("other", "Tests and docs", "No implementation was changed.", True),
     ("blocked", "Blocked", "The agent could not go on.", True),
-    ("disputed", "Claim and check disagree", "The agent says one thing, the check another.", True),
-    ("infrastructure", "Lost", "A step of ours failed.", True),
+    ("disputed", "Agent was wrong", "The agent says one thing, the check another.", True),
+    ("infrastructure", "No result", "A step of the run failed.", True),
     ("malformed", "Unreadable results", "Shown as it came.", True),
     ("running", "Running", "An agent is at work on it.", False),
     ("queued", "Waiting", "No agent yet.", False),
-    ("clean", "Clean", "The test passes, nothing to change.", False),
+    ("clean", "Already passing", "The test passes, nothing to change.", False),
     ("added", "Added tests", "Tests that agents added.", True),
 )
 FIXED = MergedAs(FIX, "separate", 1, "Take from the shelf")
@@ -214,7 +214,7 @@ def _fixes(sample: PipelineSample) -> None:
         commit=OWN,
         matters=(0,),
         facts=(Fact("agent", "tmr-night-take"), Fact("cost", "$0.25")),
-        recipes=(Recipe("take back fix 1", f"git revert --no-edit {FIX[:12]}"),),
+        recipes=(Recipe("revert fix 1", f"git revert --no-edit {FIX[:12]}"),),
     )
     sample.row("take", "implementation", "passed", work, *tabs)
     same = Work("fixed", "passed", "passed", "failed", "failed", "The same.", merged=(SAME,))
@@ -270,7 +270,7 @@ def _commits(sample: PipelineSample) -> tuple[BranchCommit, ...]:
             ("new public surface: --force",),
             Witness(False, True, False, None),
             needed_by=(node("give"),),
-            recipes=(Recipe("take it back", f"git revert --no-edit {FIX[:12]}"),),
+            recipes=(Recipe("revert it", f"git revert --no-edit {FIX[:12]}"),),
         ),
         BranchCommit(SECOND, "Print JSON", f"commit/{SECOND}", 2, "1 test needs it", (node("gone"),)),
     )

@@ -170,10 +170,12 @@ def check_pr(seen: Recount) -> None:
     assert f"- {len(seen.fixes)} implementation fixes, each its own commit" in seen.pr
     assert seen.pr.count(": failed (failed at the base)") == len(failing)
     for fix in seen.summary["branch"]["fixes"]:
-        assert f"without it these go red: {', '.join(f'`{test}`' for test in fix['needed_by'])}\n" in seen.pr
+        assert (
+            f"tests that fail without it: {', '.join(f'`{test}`' for test in fix['needed_by'])}\n" in seen.pr
+        )
         assert f"`{fix['reason'][:40]}" in seen.pr
     (numbers,) = re.findall(
-        r"of (\d+) tasks: (\d+) integrated, (\d+) left out, (\d+) failed, (\d+) without", seen.pr
+        r"of (\d+) tasks: (\d+) integrated, (\d+) not merged, (\d+) failed, (\d+) without", seen.pr
     )
     assert int(numbers[0]) == collected == sum(map(int, numbers[1:]))
     log = seen.git(

@@ -59,11 +59,11 @@ def test_every_row_is_once_in_its_section_findings_first(seen: Visit) -> None:
         "Implementation fixes",
         "Tests and docs",
         "Blocked",
-        "Claim and check disagree",
-        "Lost",
+        "Agent was wrong",
+        "No result",
         "Unreadable results",
         "Added tests",
-        "Clean",
+        "Already passing",
     ]
     expect(seen.page.locator("nav.list .group a")).to_have_text(titles)
     names = [test.name for test in pipeline().tests]
@@ -80,11 +80,11 @@ def test_every_row_is_once_in_its_section_findings_first(seen: Visit) -> None:
 
 @pytest.mark.accept("M15")
 def test_a_row_shows_claim_and_check_and_a_lie_is_loud(seen: Visit) -> None:
-    lie = seen.page.get_by_label("Claim and check disagree", exact=True).locator(".claims")
+    lie = seen.page.get_by_label("Agent was wrong", exact=True).locator(".claims")
     expect(lie).to_have_class("claims disagree")
     expect(lie).to_contain_text("says passed")
     expect(lie).to_contain_text("check failed")
-    honest = seen.page.get_by_label("Clean", exact=True).locator(".claims").first
+    honest = seen.page.get_by_label("Already passing", exact=True).locator(".claims").first
     expect(honest).to_have_class("claims")
     expect(honest).to_contain_text("says passed")
     expect(seen.page.locator(".row", has_text="test_list").locator(".disagree")).to_have_count(1)
@@ -191,7 +191,7 @@ def test_search_finds_what_agents_wrote_and_keeps_the_sections(seen: Visit) -> N
     box = seen.page.get_by_role("searchbox")
     box.fill("passes now")
     expect(seen.page.locator(".row")).to_have_count(1)
-    expect(seen.page.locator(".group a")).to_have_text(["Claim and check disagree"])
+    expect(seen.page.locator(".group a")).to_have_text(["Agent was wrong"])
     box.fill("wrong way round")
     expect(seen.page.locator(".row")).to_have_count(8)
     expect(seen.page.locator(".row .found").first).to_have_text("The subtraction is the wrong way round.")

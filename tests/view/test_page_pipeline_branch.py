@@ -61,7 +61,7 @@ def test_every_test_is_told_at_the_base_at_its_agents_commit_and_on_the_branch(s
 def test_the_difference_is_read_on_demand_and_hides_nothing(seen: Visit) -> None:
     fix = commit(seen, "Take from the shelf")
     expect(seen.page.locator(".diff")).to_have_count(0)
-    fix.get_by_role("button", name="Show the difference").click()
+    fix.get_by_role("button", name="Show diff").click()
     files = fix.locator(".diff figure")
     captions = ["shop/shelf.py +1 \u22122", "docs/new.md +1 \u22120"]
     expect(files.locator("figcaption")).to_have_text(captions, use_inner_text=True)
@@ -74,7 +74,7 @@ def test_the_difference_is_read_on_demand_and_hides_nothing(seen: Visit) -> None
     expect(files.last.locator(".added").last).to_have_text("+# New\ufffd")
     expect(files.last.locator(".about")).to_have_text("new file mode 100644")
     expect(fix.locator(".diff .note")).to_have_text("the first 100 of 200 characters")
-    fix.get_by_role("button", name="Hide the difference").click()
+    fix.get_by_role("button", name="Hide diff").click()
     expect(seen.page.locator(".diff")).to_have_count(0)
 
 
@@ -91,12 +91,12 @@ def test_a_long_difference_is_folded_and_a_missing_one_says_so(
     sample.chunks.pop(f"commit/{SECOND}")
     seen = visit(context, page_file(tmp_path, sample.index(), sample.chunks), "#/run/night/branch")
     fix = commit(seen, "Take from the shelf")
-    fix.get_by_role("button", name="Show the difference").click()
+    fix.get_by_role("button", name="Show diff").click()
     expect(fix.locator(".change")).to_have_count(300)
     fix.get_by_role("button", name="show 701 more lines").click()
     expect(fix.locator(".change")).to_have_count(1001)
     other = commit(seen, "Print JSON")
-    other.get_by_role("button", name="Show the difference").click()
+    other.get_by_role("button", name="Show diff").click()
     expect(other.locator(".warning")).to_contain_text("cannot be shown")
 
 

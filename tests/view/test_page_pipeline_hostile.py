@@ -143,7 +143,7 @@ def test_hostile_agents_do_nothing_anywhere(tmp_path: Path, context: BrowserCont
     assert app.evaluate(_ELEMENTS) == 0
     assert app.evaluate(_LINKS) == 0
     page.keyboard.press("b")
-    page.get_by_role("button", name="Show the difference").click()
+    page.get_by_role("button", name="Show diff").click()
     expect(page.locator(".change.removed")).to_have_text(f"-{EVIL}")
     expect(page.locator(".change.added")).to_contain_text("\u241b[8mhidden\u241b[0m")
     expect(page.locator(".diff figcaption code")).to_have_text(EVIL)

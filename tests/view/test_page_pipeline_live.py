@@ -85,7 +85,7 @@ def test_rows_move_between_sections_and_what_is_open_stays_open(live: Live, cont
     other = Cause("c0", "something else broke", "test", (live.sample.tests[1].id,))
     live.sample.rest["causes"] = (other, first)
     live.publish()
-    expect(page.locator(".group")).to_have_text(["Claim and check disagree 1", "Waiting 60"])
+    expect(page.locator(".group")).to_have_text(["Agent was wrong 1", "Waiting 60"])
     expect(page.locator(".headline")).to_contain_text("2 failures, 2 causes")
     expect(page.locator(".cause", has_text="it broke").locator(".links li")).to_have_count(1)
     expect(page.locator(".cause", has_text="something else").locator(".links")).to_have_count(0)

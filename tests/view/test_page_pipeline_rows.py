@@ -35,7 +35,7 @@ def test_a_lie_shows_the_claim_beside_what_the_check_saw(file: Path, context: Br
         for which in ("claimed", "seen")
     ]
     assert looks[0] != looks[1]
-    expect(seen.page.locator(".badge")).to_have_text("Claim and check disagree")
+    expect(seen.page.locator(".badge")).to_have_text("Agent was wrong")
     expect(seen.page.locator(".failure .complaint")).to_contain_text("AssertionError: no")
     expect(seen.page.locator(".effort")).to_contain_text("It passes now.")
     honest = opened(file, context, "total").page.get_by_role("table", name="Claim and check")
@@ -52,7 +52,7 @@ def test_a_fix_tells_what_changed_and_where_it_went(file: Path, context: Browser
     expect(work.locator(".changes .tag.bad")).to_have_text("its agent calls it test")
     expect(work.locator(".merged a")).to_have_text("merged as fix 1: Take from the shelf")
     expect(seen.page.locator(".badge")).to_have_text("Implementation fixes, fix 1")
-    recipe = work.locator(".recipes li", has_text="take back fix 1")
+    recipe = work.locator(".recipes li", has_text="revert fix 1")
     recipe.get_by_role("button", name="Copy this command").click()
     expect(recipe).to_contain_text("copied")
     assert seen.page.evaluate("navigator.clipboard.readText()") == f"git revert --no-edit {FIX[:12]}"

@@ -33,7 +33,7 @@ def changed_tests(run: RunSpec, commit: str) -> tuple[str, ...]:
     words = ("diff-tree", "-r", "-z", "--name-only", "--no-renames", "--diff-filter=d", run.base, commit)
     done = run_git(run.repo, *words, timeout_s=_DEADLINE_S).check("cannot compare commits")
     paths = os.fsdecode(done.stdout).split("\0")
-    return tuple(path for path in paths if _is_test_file(path))
+    return tuple(path for path in paths if is_test_file(path))
 
 
 def new_tests(run: RunSpec, changed: Iterable[str], found: Iterable[Found]) -> tuple[str, ...]:
@@ -74,6 +74,6 @@ def _from_folder(run: RunSpec, path: str) -> str:
     return os.path.relpath(path, run.folder) if run.folder else path
 
 
-def _is_test_file(path: str) -> bool:
+def is_test_file(path: str) -> bool:
     name = os.path.basename(path)
     return name.endswith(".py") and (name.startswith("test_") or name.endswith("_test.py"))

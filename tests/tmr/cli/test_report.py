@@ -103,4 +103,4 @@ def test_a_lie_is_told_on_the_terminal(mngr: Mngr) -> None:
     desk = RunDesk(mngr.world.repo, "a")
     desk.measured(a="failed")
     desk.ended("a", result("a", passed_before=False))
-    assert "claim and check disagree" in mngr.ok("tmr", "report").stdout
+    assert "agent was wrong" in mngr.ok("tmr", "report").stdout

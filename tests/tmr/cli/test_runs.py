@@ -23,7 +23,7 @@ def test_runs_are_listed_newest_first_with_counts_and_branch(mngr: Mngr) -> None
     assert first.startswith("new  ")
     assert first.endswith("1 test (interrupted): 1 waiting")
     assert second.startswith("old  ")
-    assert second.endswith("2 tests: 1 blocked, 1 clean  tmr/old/integrated")
+    assert second.endswith("2 tests: 1 blocked, 1 already passing  tmr/old/integrated")
     rows = mngr.ok("tmr", "runs", "--json").json["runs"]
     assert [row["run"] for row in rows] == ["new", "old"]
     assert (rows[1]["tests"], rows[1]["counts"]) == (2, {"blocked": 1, "clean": 1})

@@ -55,7 +55,7 @@ def test_verified_work_is_a_candidate() -> None:
         ({"claim": None}, "failed", "it handed over no result"),
         ({"claim": Claim(problem="not JSON", raw="{")}, "excluded", "its result cannot be used: not JSON"),
         ({"claim": claim("blocked", blocked=Blocked("env", "no db"))}, "excluded", "blocked at env: no db"),
-        ({"claim": claim("failed")}, "excluded", "it says itself that it failed"),
+        ({"claim": claim("failed")}, "excluded", "its result says that it failed"),
         ({"after": None}, "excluded", "it was not verified"),
         (
             {"after": seen("failed", "boom")},
@@ -76,7 +76,7 @@ def test_verified_work_is_a_candidate() -> None:
         (
             {"after": seen("cannot_tell", "it started tool")},
             "excluded",
-            "it cannot be told which code was tested: it started tool",
+            "it is unknown which code was tested: it started tool",
         ),
         ({"commits": (), "after": seen("passed")}, "nothing", "it changed nothing"),
         ({"commits": (replace(COMMIT, id="--output=x"),)}, "excluded", "its commits have no proper ids"),

@@ -222,7 +222,7 @@ def test_an_agent_that_cannot_settle_a_conflict_leaves_it_set_aside(scene: Scene
     play(scene, {"crash": "KILL"})
     done = automatic(scene, world)
     assert [fix.title for fix in done.fixes] == ["mine"]
-    assert "nobody could settle it" in done.conflicts[0]["messages"]
+    assert "no agent could resolve it" in done.conflicts[0]["messages"]
 
 
 @pytest.mark.accept("R12", "Q6")

@@ -49,16 +49,16 @@ def test_it_holds_counts_ranking_reasons_blocked_escalations_and_links(scene: Sc
     text = pr_text(scene.run, scene.records, done)
     assert pr_title(done) == "tmr: 1 fix and test and docs changes of 1 task"
     assert "6 tests, an agent for each" in text
-    assert "of 6 tasks: 2 integrated, 4 left out, 0 failed, 0 without a change" in text
+    assert "of 6 tasks: 2 integrated, 4 not merged, 0 failed, 0 without a change" in text
     assert f"1. `first` (`{done.fixes[0].commit[:12]}`)" in text
     assert (
-        "why here: `no test was seen to need it; 1 agent made it, its test failed before; importance 5 of 5"
+        "why this rank: `no test was seen to need it; 1 agent made it, its test failed before; importance 5 of 5"
         in text
     )
     assert f"`git revert {done.fixes[0].commit[:12]}`" in text
     assert f"[`{one.task.node_id}`](tasks/{one.task.slug}/attempt-2/)" in text
     assert "weakened in `tests/test_a.py::test_a`: `x == 1` → `x`" in text
-    assert "set aside" in text
+    assert "- not merged: " in text
     assert "+++" not in text
     assert text.count("at `environment`: `no database`") == 2
     assert "it needs: `a database`" in text
@@ -82,9 +82,9 @@ def test_witnesses_gates_and_reverts_are_told(scene: Scene) -> None:
     done = replace(done, fixes=fixes, gates=(Gate("lint", False, "exit code 1"),), notes=("a note",))
     text = pr_text(scene.run, scene.records, done)
     assert "old test: fails on old code, passes on new; new test: not run on old code, passes on new" in text
-    assert "without it these go red: `t::x`" in text
+    assert "tests that fail without it: `t::x`" in text
     assert f"`git revert {fixes[1].commit[:12]} {fixes[0].commit[:12]}`" in text
-    assert "- lint: red: `exit code 1`" in text
+    assert "- lint: failed: `exit code 1`" in text
     assert "- `a note`" in text
 
 
@@ -93,7 +93,7 @@ def test_nothing_integrated_is_told_too(scene: Scene) -> None:
     scene.agent("test_a.py::test_a", before="passed")
     done = scene.integrate()
     assert pr_title(done) == "tmr: nothing to integrate"
-    assert "of 1 task: 0 integrated, 0 left out, 0 failed, 1 without a change" in pr_text(
+    assert "of 1 task: 0 integrated, 0 not merged, 0 failed, 1 without a change" in pr_text(
         scene.run, scene.records, done
     )
 

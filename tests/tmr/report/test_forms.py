@@ -157,7 +157,7 @@ def test_every_form_says_of_the_branch_what_was_measured_there() -> None:
     told = "on the branch: 4 pass, 1 fails (it failed before)"
     lines = report_lines(model, FOLDER, "")
     assert lines[:2] == (told, "4 failures (3 fixed), 1 cause:")
-    assert "  gate suite is red: 4 pass, 1 fails (it failed before)" in lines
+    assert "  gate suite failed: 4 pass, 1 fails (it failed before)" in lines
     branch = make_summary(model, FOLDER).branch
     assert branch is not None
     assert branch.headline == told
@@ -271,7 +271,7 @@ def test_the_lines_show_the_branch_as_git_tells_it(tmp_path: Path) -> None:
     at = lines.index("branch tmr/r1/integrated, 1 commit:")
     assert re.fullmatch(r"  [0-9a-f]{7,} mend \[31mthe till", lines[at + 1])
     assert f"  review        git log --reverse -p {desk.base[:12]}..tmr/r1/integrated" in lines
-    assert f"  take back one git switch tmr/r1/integrated && git revert {tip[:12]}" in lines
+    assert f"  revert one    git switch tmr/r1/integrated && git revert {tip[:12]}" in lines
     assert lines[-1] == f"  resume        mngr tmr resume {desk.path} --retry"
 
 

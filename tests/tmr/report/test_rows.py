@@ -178,7 +178,7 @@ def test_rows_say_where_their_work_went_and_fixes_come_in_their_rank() -> None:
         [],
     ]
     assert rows[1].merged[0].kind == "merged_into"
-    assert rows[2].notes == ("left out of the branch: set aside, conflict",)
+    assert rows[2].notes == ("not merged: set aside, conflict",)
     assert rows[4].why == "dropped at the gate lint: unused import"
 
 

@@ -1,4 +1,4 @@
-/** A line of a difference; `kind` is its CSS class, `number` its place in the new file, of a removed one in the old. */
+/** A line of a diff; `kind` is its CSS class, `number` its place in the new file, of a removed one in the old. */
 export interface DiffLine {
   readonly kind: "added" | "removed" | "same" | "hunk" | "about";
   readonly text: string;

@@ -53,7 +53,7 @@ export function CommitCard({ run, commit, isChosen, source }: Props) {
       <Recipes recipes={commit.recipes} />
       <p class="touched">
         <button type="button" aria-expanded={isDiffOpen} onClick={() => setDiffOpen(!isDiffOpen)}>
-          {isDiffOpen ? "Hide the difference" : "Show the difference"}
+          {isDiffOpen ? "Hide diff" : "Show diff"}
         </button>
         {commit.paths.map((path) => (
           <code key={path}>

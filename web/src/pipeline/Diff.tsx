@@ -9,7 +9,7 @@ import { Name } from "../shell/Name";
 const LINES_AT_FIRST = 300;
 const LONGEST = 1000;
 
-/** The difference that a commit makes, read when it is drawn. */
+/** The diff of a commit, read when it is drawn. */
 export function Diff({ source, chunk }: { source: Source; chunk: string }) {
   const [patch, setPatch] = useState<Patch | null>(null);
   const [problem, setProblem] = useState("");
@@ -20,7 +20,7 @@ export function Diff({ source, chunk }: { source: Source; chunk: string }) {
   if (problem) {
     return (
       <p class="warning">
-        The difference cannot be shown: <Name text={problem} />
+        The diff cannot be shown: <Name text={problem} />
       </p>
     );
   }

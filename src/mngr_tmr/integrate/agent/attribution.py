@@ -70,7 +70,18 @@ def read_branch(repo: Repository, run: RunSpec, tip: str, changes: Sequence[Task
                     )
                 )
     holders = {change.id: _holders(change, own, said) for change in changes}
-    credited = [_credit(part, changes, holders) for part in own]
+    credited = []
+    for part in own:
+        held = [change for change in changes if part.id in holders[change.id]]
+        if held:
+            summaries = (change.summary for change in held if change.summary.strip())
+            part = replace(
+                part,
+                sources=tuple(source for change in held for source in change.sources),
+                importance=max(change.importance for change in held),
+                summary="\n\n".join(summaries),
+            )
+        credited.append(part)
     others = tuple(change for change in credited if not change.is_implementation)
     return AttributedBranch(
         BranchPlan(others, tuple(change for change in credited if change.is_implementation)), holders
@@ -104,19 +115,6 @@ def _account(
     why = next((judged.dropped[holder] for holder in holders if holder in judged.dropped), "")
     lost = f"it was in {len(holders)} commits of the integrator that do not apply" if holders else ""
     return Account(task, "excluded", why or lost or "the integrator left it out", commits)
-
-
-def _credit(
-    part: TaskChange, changes: Sequence[TaskChange], holders: dict[str, tuple[str, ...]]
-) -> TaskChange:
-    """The agent's piece with the tasks whose work it holds as its sources."""
-    held = [change for change in changes if part.id in holders[change.id]]
-    if not held:
-        return part
-    sources = tuple(source for change in held for source in change.sources)
-    importance = max(change.importance for change in held)
-    summary = "\n\n".join(change.summary for change in held if change.summary.strip())
-    return replace(part, sources=sources, importance=importance, summary=summary)
 
 
 def _holders(change: TaskChange, own: Sequence[TaskChange], said: dict[str, CommitClaims]) -> tuple[str, ...]:

@@ -38,17 +38,19 @@ def integrate_by_agent(
     trust: AgentTrust | None = None,
     manager: mngr.Manager | None = None,
 ) -> Integration:
-    """Like `integrate`, with a branch that one agent built. When it fails, the program builds it and says so.
+    """Like `integrate`, with a branch that one agent builds. When it fails, the program builds it and a note says why.
 
-    A branch that an agent built of the same work `before` is taken again, without an agent.
+    A branch that an agent built from the same work `before` is used again, without an agent.
     """
     repo, trust = Repository(run.repo, run.created_at), trust or AgentTrust()
     ready = prepare(repo, run, records)
     if not ready.candidates:
         return integrate(run, records, runner=runner, trust=trust)
+    required = {commit.id for record in ready.candidates for commit in record.commits}
+    integrated = {commit for account in (before.accounts if before else ()) for commit in account.commits}
     begin_step(runner, "an agent builds the branch")
     try:
-        tip = _known_tip(ready, before)
+        tip = before.agent_tip if before and required <= integrated else ""
         tip = tip or run_job(repo, run, integrator_job(run, ready.candidates), trust, manager)
         branch = read_branch(repo, run, tip, ready.changes)
     except mngr.MngrError as error:
@@ -57,15 +59,6 @@ def integrate_by_agent(
         return _without_agent(run, records, runner, trust, branch.problem)
     tools = IntegrationTools(BranchBuilder(repo, run.base), runner, trust)
     return replace(conclude_branch(repo, run, branch, records, tools, ready), agent_tip=tip)
-
-
-def _known_tip(ready: PreparedWork, before: Integration | None) -> str:
-    """Where an agent left the branch of exactly this work; empty when none did."""
-    if before is None:
-        return ""
-    known = {commit for account in before.accounts for commit in account.commits}
-    wanted = {commit.id for record in ready.candidates for commit in record.commits}
-    return before.agent_tip if wanted <= known else ""
 
 
 def conclude_branch(

@@ -79,7 +79,7 @@ class BranchBuilder:
                     tasks=change.tasks,
                     others=(),
                     files=change.paths,
-                    messages=("it stands on a change that was set aside",),
+                    messages=("it depends on a change that was not merged",),
                     hunks=(),
                     ours=line.tip,
                     before=change.before,
@@ -128,7 +128,7 @@ class BranchBuilder:
         if not may_resolve or self._resolve is None:
             return found
         tree = self._resolve(found)
-        problem = self._objection(line.tip, change, merged, tree) if tree else "nobody could settle it"
+        problem = self._objection(line.tip, change, merged, tree) if tree else "no agent could resolve it"
         messages = (*found.messages, *([problem] if problem else []))
         self._resolved[key] = replace(
             found,

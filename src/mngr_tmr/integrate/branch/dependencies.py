@@ -1,9 +1,7 @@
-"""Which fixes stand in the way when an earlier one is reverted."""
-
-from collections.abc import Sequence
+"""Which fixes prevent the revert of an earlier one."""
 
 from mngr_tmr.git import Repository
-from mngr_tmr.integrate.branch.builder import BuiltBranch, PlacedFix
+from mngr_tmr.integrate.branch.builder import BuiltBranch
 from mngr_tmr.integrate.branch.plan import BranchPlan
 from mngr_tmr.integrate.cherry_pick import CommitDiff, cherry_pick, revert
 
@@ -16,11 +14,12 @@ def dependencies(repo: Repository, plan: BranchPlan, built: BuiltBranch) -> dict
             if need in found:
                 found[placed.change.id][need] = None
     for number, placed in enumerate(built.fixes):
-        later = _sharing(placed, built.fixes[number + 1 :])
-        if later and not revert(repo, built.tip, placed.commit, placed.parent).is_clean:
+        paths = set(placed.change.paths)
+        following = [fix for fix in built.fixes[number + 1 :] if not paths.isdisjoint(fix.change.paths)]
+        if following and not revert(repo, built.tip, placed.commit, placed.parent).is_clean:
             blockers = []
             at = placed.commit
-            for other in later:
+            for other in following:
                 merged = cherry_pick(repo, at, CommitDiff(other.parent, other.commit), root="")
                 if not merged.is_clean:
                     continue
@@ -32,8 +31,3 @@ def dependencies(repo: Repository, plan: BranchPlan, built: BuiltBranch) -> dict
             for blocker in blockers:
                 found[blocker.change.id][placed.change.id] = None
     return {change: tuple(needs) for change, needs in found.items()}
-
-
-def _sharing(placed: PlacedFix, later: Sequence[PlacedFix]) -> list[PlacedFix]:
-    paths = set(placed.change.paths)
-    return [other for other in later if not paths.isdisjoint(other.change.paths)]

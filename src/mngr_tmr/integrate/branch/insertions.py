@@ -1,4 +1,4 @@
-"""The most common conflict of many agents, solved: each added its own lines at the same place of a test file."""
+"""Resolves the most common conflict of many agents: each added its own lines at the same place of a test file."""
 
 import os
 import tempfile
@@ -14,11 +14,18 @@ _OURS, _BASE, _THEIRS, _END = (sign * _WIDTH for sign in (b"<", b"|", b"=", b">"
 
 
 def keep_both(repo: Repository, merged: Merge) -> str | None:
-    """The merged tree with both sides' insertions, ours first; None when there is any other conflict."""
+    """The merged tree with the insertions of both sides, ours first; None when there is any other conflict.
+
+    Both sides must have changed a file that was there before, and neither its mode.
+    """
     sides: dict[str, dict[int, TreeEntry]] = {}
     for path, stage, entry in merged.stages:
         sides.setdefault(path, {})[stage] = entry
-    if len(merged.messages) != len(sides) or not all(map(_is_plain, sides.values())):
+    for by_stage in sides.values():
+        modes = {entry.mode for entry in by_stage.values()}
+        if set(by_stage) != {1, 2, 3} or len(modes) != 1 or not modes <= {"100644", "100755"}:
+            return None
+    if len(merged.messages) != len(sides):
         return None
     blobs = repo.blobs(entry.id for by_stage in sides.values() for entry in by_stage.values())
     entries = []
@@ -29,12 +36,6 @@ def keep_both(repo: Repository, merged: Merge) -> str | None:
             return None
         entries.append(TreeEntry(path, by_stage[2].mode, repo.write_blob(data)))
     return repo.compose(merged.tree, entries)
-
-
-def _is_plain(by_stage: dict[int, TreeEntry]) -> bool:
-    """Both sides changed a file that was there before, and nobody its mode."""
-    modes = {entry.mode for entry in by_stage.values()}
-    return set(by_stage) == {1, 2, 3} and len(modes) == 1 and modes <= {"100644", "100755"}
 
 
 def _both(contents: list[bytes]) -> bytes | None:

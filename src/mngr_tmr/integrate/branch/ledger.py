@@ -50,6 +50,6 @@ def _left_out(change: str, where: ChangeFates) -> str:
     conflict = where.conflicts.get(change)
     if conflict is None or conflict.resolution:
         return ""
-    said = conflict.messages[0] if conflict.messages else "conflict"
+    reason = conflict.messages[0] if conflict.messages else "conflict"
     others = f" with {', '.join(conflict.others)}" if conflict.others else ""
-    return one_line(f"set aside, conflict{others}: {said}", 500)
+    return one_line(f"conflict{others}: {reason}", 500)

@@ -1,4 +1,4 @@
-"""Pieces in the order in which they are put on the branch: the same fix once, the most needed first.
+"""The order in which changes are put on the branch: equal fixes once, the most needed first.
 
 Tests, docs and tutorials come first, as one commit, then the fixes by rank. That commit can be merged as it is while
 the fixes are still reviewed; every fix is seen with the tests it turns green, which are red at its parent; and
@@ -14,9 +14,9 @@ from mngr_tmr.integrate.split.change import TaskChange
 
 
 class BranchPlan(Struct, frozen=True):
-    """What to put on the branch. `absorbed` maps pieces that others hold whole to those others' ids.
+    """What to put on the branch. `absorbed` maps the ids of changes to those of the changes that contain them.
 
-    `overlaps` maps a piece to the earlier ones that hold a part of it.
+    `overlaps` maps a change to the earlier ones that contain a part of it.
     """
 
     others: tuple[TaskChange, ...] = ()
@@ -25,7 +25,7 @@ class BranchPlan(Struct, frozen=True):
     overlaps: dict[str, tuple[str, ...]] = {}
 
     def without(self, dropped: Iterable[str]) -> "BranchPlan":
-        """The plan less some pieces, and less those that stand on them."""
+        """The plan without some changes, and without those that need them."""
         gone = set(dropped)
         for change in self.fixes:
             if gone.intersection(change.needs):
@@ -38,7 +38,7 @@ class BranchPlan(Struct, frozen=True):
 
 
 def make_plan(changes: Sequence[TaskChange]) -> BranchPlan:
-    """Equal fixes joined, the rest ranked, overlaps named."""
+    """Joins equal fixes, ranks the rest and records overlaps."""
     joined, twins = _joined([change for change in changes if change.is_implementation])
     kept: dict[str, TaskChange] = {}
     holders: dict[str, str] = {}
@@ -61,7 +61,7 @@ def make_plan(changes: Sequence[TaskChange]) -> BranchPlan:
 
 
 def _joined(changes: Sequence[TaskChange]) -> tuple[list[TaskChange], dict[str, tuple[str, ...]]]:
-    """Pieces that change the same thing in the same way become one, credited to all who made it."""
+    """Joins equal changes into one, attributed to all tasks that made it."""
     same: dict[frozenset[str], list[TaskChange]] = {}
     for change in sorted(changes, key=lambda change: len(change.needs)):
         same.setdefault(change.marks, []).append(change)
@@ -80,14 +80,28 @@ def _joined(changes: Sequence[TaskChange]) -> tuple[list[TaskChange], dict[str, 
 
 
 def _redirect(change: TaskChange, held_by: dict[str, tuple[str, ...]]) -> TaskChange:
-    """The piece, standing on those that hold what it stood on."""
+    """The change with its needs replaced by the changes that contain them."""
     needs = (holder for need in change.needs for holder in held_by.get(need, (need,)))
     return replace(change, needs=tuple(dict.fromkeys(need for need in needs if need != change.id)))
 
 
 def _in_order(changes: Sequence[TaskChange]) -> list[TaskChange]:
-    """By rank, what a piece stands on always before it."""
-    needed = _needed_by(changes)
+    """The changes by rank; those that a change needs come before it.
+
+    More tests go first, then the greater importance, then the smaller and less spread change.
+    """
+    holding: dict[str, set[int]] = {}
+    for number, change in enumerate(changes):
+        for mark in change.marks:
+            holding.setdefault(mark, set()).add(number)
+
+    def rank(change: TaskChange) -> tuple[int, int, int, int, str]:
+        """Counts the tasks that made this fix, alone or as a part of a larger one."""
+        alike = set.intersection(*(holding[mark] for mark in change.marks)) if change.marks else set()
+        tests = len({task for number in alike for task in changes[number].tasks})
+        tests += sum(source.turned_green for source in change.sources)
+        return -tests, -change.importance, len(change.files), change.lines, change.id
+
     by_id = {change.id: change for change in changes}
     placed: dict[str, TaskChange] = {}
 
@@ -99,32 +113,13 @@ def _in_order(changes: Sequence[TaskChange]) -> list[TaskChange]:
                 place(by_id[need])
         placed[change.id] = change
 
-    for change in sorted(changes, key=lambda change: _rank_key(change, needed[change.id])):
+    for change in sorted(changes, key=rank):
         place(change)
     return list(placed.values())
 
 
-def _rank_key(change: TaskChange, needed: int) -> tuple[int, int, int, int, str]:
-    """More tests first, then the greater importance, then the smaller and less spread change."""
-    green = sum(source.turned_green for source in change.sources)
-    return -(needed + green), -change.importance, len(change.files), change.lines, change.id
-
-
-def _needed_by(changes: Sequence[TaskChange]) -> dict[str, int]:
-    """How many tasks made this fix, alone or as a part of a larger one."""
-    holding: dict[str, set[int]] = {}
-    for number, change in enumerate(changes):
-        for mark in change.marks:
-            holding.setdefault(mark, set()).add(number)
-    counts = {}
-    for change in changes:
-        alike = set.intersection(*(holding[mark] for mark in change.marks)) if change.marks else set()
-        counts[change.id] = len({task for number in alike for task in changes[number].tasks})
-    return counts
-
-
 def rank_reason(change: TaskChange) -> str:
-    """The reason for a rank in words: what was counted when the fixes were put in order."""
+    """The reason for a rank in words, from what was counted to order the fixes."""
     agents = len(change.tasks)
     green = len({source.task for source in change.sources if source.turned_green})
     tests = "its test" if agents == 1 else f"{green} of their tests"

@@ -1,35 +1,43 @@
-"""Whether a merged file can still be read: git merges lines and knows nothing of what they mean."""
+"""Whether a merged file can still be parsed: git merges lines and does not know their syntax."""
 
 import ast
 import json
 import tomllib
 import warnings
 from collections import Counter
-from collections.abc import Callable
+
+_SUFFIXES = ("py", "json", "toml")
+_PROBLEMS = (SyntaxError, ValueError, RecursionError, MemoryError, LookupError)
 
 
 def keeps_syntax(path: str, before: bytes, after: bytes) -> bool:
-    """False when the file could be read before and cannot now, or defines something twice that it defined once."""
-    read = _READERS.get(path.rpartition(".")[2])
-    if read is None:
+    """False when the file could be parsed before and cannot now, or defines twice what it defined once."""
+    suffix = path.rpartition(".")[2]
+    if suffix not in _SUFFIXES:
         return True
     try:
-        known = read(before)
+        known = _definitions(suffix, before)
     except _PROBLEMS:
         return True
     try:
-        now = read(after)
+        now = _definitions(suffix, after)
     except _PROBLEMS:
         return False
     return not any(count > 1 and count > known[name] for name, count in now.items())
 
 
-def _python(data: bytes) -> Counter[str]:
-    """How often each function and class is defined in one place."""
+def _definitions(suffix: str, data: bytes) -> Counter[str]:
+    """Parses a file and counts how often Python code defines each function and class in one place."""
+    found: Counter[str] = Counter()
+    if suffix == "json":
+        json.loads(data)
+        return found
+    if suffix == "toml":
+        tomllib.loads(data.decode())
+        return found
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         tree = ast.parse(data)
-    found: Counter[str] = Counter()
     bodies = [("", tree.body)]
     while bodies:
         place, body = bodies.pop()
@@ -40,17 +48,3 @@ def _python(data: bytes) -> Counter[str]:
                 found[f"{place}{node.name}"] += 1
                 bodies.append((f"{place}{node.name}.", node.body))
     return found
-
-
-def _json(data: bytes) -> Counter[str]:
-    json.loads(data)
-    return Counter()
-
-
-def _toml(data: bytes) -> Counter[str]:
-    tomllib.loads(data.decode())
-    return Counter()
-
-
-_PROBLEMS = (SyntaxError, ValueError, RecursionError, MemoryError, LookupError)
-_READERS: dict[str, Callable[[bytes], Counter[str]]] = {"py": _python, "json": _json, "toml": _toml}

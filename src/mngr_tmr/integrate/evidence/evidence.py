@@ -1,6 +1,6 @@
-"""What a reviewer should know of the branch: witnesses, what each fix is needed for, what tests ask less."""
+"""What a reviewer should know of the branch: witnesses, what each fix is needed for, weaker tests."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
@@ -20,7 +20,7 @@ from mngr_tmr.model.record import TaskRecord
 
 
 class BranchEvidence:
-    """Looks closer at one built branch."""
+    """Collects the evidence for one built branch."""
 
     def __init__(
         self, repo: Repository, builder: BranchBuilder, plan: BranchPlan, built: BuiltBranch
@@ -48,7 +48,7 @@ class BranchEvidence:
         )
 
     def weakenings(self, base: str) -> tuple[Weakening, ...]:
-        """Where tests of the branch ask less than those of the base, and whose work that is."""
+        """Where tests of the branch are weaker than those of the base, and the tasks that changed them."""
         pair = (base, self._built.squashed or base)
         files = [file for file in changed_files(self._repo, [pair])[pair] if file.path.endswith(".py")]
         blobs = self._repo.blobs(oid for file in files for oid in (file.old, file.new))
@@ -70,9 +70,21 @@ class BranchEvidence:
         )
 
     def _fix(self, fix: Fix, seen: Witness | None, surface: tuple[str, ...], needed: tuple[str, ...]) -> Fix:
-        reason = f"{_how_many_need_it(needed)}; {fix.reason}"
-        fix = replace(fix, witness=seen, surface=surface, needed_by=needed, reason=reason)
-        return replace(fix, doubts=tuple(_doubts(fix)))
+        need = f"{len(needed)} tests need it" if needed else "no test was seen to need it"
+        need = "1 test needs it" if len(needed) == 1 else need
+        doubts = (
+            judgement(seen) if seen else "",
+            "its agent called it a change of another kind" if fix.is_mislabelled else "",
+            f"it adds public surface: {', '.join(surface)}" if surface else "",
+        )
+        return replace(
+            fix,
+            witness=seen,
+            surface=surface,
+            needed_by=needed,
+            reason=f"{need}; {fix.reason}",
+            doubts=tuple(filter(None, doubts)),
+        )
 
     def _surfaces(self) -> dict[str, tuple[str, ...]]:
         """The new public surface of each fix."""
@@ -97,19 +109,3 @@ def _standing_on(fix: Fix, fixes: Sequence[Fix]) -> frozenset[str]:
         if gone.intersection(later.depends_on):
             gone.add(later.commit)
     return frozenset(task for one in fixes if one.commit in gone for task in one.tasks)
-
-
-def _how_many_need_it(tests: Sequence[str]) -> str:
-    if not tests:
-        return "no test was seen to need it"
-    return "1 test needs it" if len(tests) == 1 else f"{len(tests)} tests need it"
-
-
-def _doubts(fix: Fix) -> Iterator[str]:
-    said = judgement(fix.witness) if fix.witness else ""
-    if said:
-        yield said
-    if fix.is_mislabelled:
-        yield "its agent called it a change of another kind"
-    if fix.surface:
-        yield f"it adds public surface: {', '.join(fix.surface)}"

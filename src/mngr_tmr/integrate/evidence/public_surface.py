@@ -22,7 +22,10 @@ def _surface(path: str, data: bytes) -> list[str]:
         if path.endswith((".py", ".pyi")):
             return list(_python(path, data))
         if path.endswith("pyproject.toml"):
-            return list(_entry_points(data))
+            project = tomllib.loads(data.decode()).get("project", {})
+            groups = project.get("entry-points", {}).items()
+            found = [f"command {name}" for name in project.get("scripts", {})]
+            return [*found, *(f"entry point {group}: {name}" for group, names in groups for name in names)]
     except _PROBLEMS:
         return []
     if path.endswith((".sh", ".bash")) or data.startswith(b"#!"):
@@ -76,10 +79,3 @@ def _exports(tree: ast.Module) -> Iterator[str]:
         else:
             names = []
         yield from (f"name {name}" for name in names if not name.startswith("_") and name != "*")
-
-
-def _entry_points(data: bytes) -> Iterator[str]:
-    project = tomllib.loads(data.decode()).get("project", {})
-    yield from (f"command {name}" for name in project.get("scripts", {}))
-    for group, names in project.get("entry-points", {}).items():
-        yield from (f"entry point {group}: {name}" for name in names)

@@ -1,4 +1,4 @@
-"""Edits that look alike in many places: most likely one shared problem, mended many times."""
+"""Similar edits in many places: most likely one shared problem, fixed many times."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -8,13 +8,12 @@ from msgspec import Struct
 
 from mngr_tmr.agent_text import one_line, plain, shown
 from mngr_tmr.integrate.split.change import TaskChange
-from mngr_tmr.integrate.split.diffs import Hunk
 
 _LEAST = 3
 _ALIKE = 0.8
 _LITERAL = re.compile(r"""("[^"\n]*"|'[^'\n]*'|\b\d[\d_.]*\b)""")
 _WORD = re.compile(r"\w+|[^\w\s]")
-_IMPORT = re.compile(r"\s*(import|from)\s")
+_IMPORT = re.compile(r"[-+]\s*(import|from)\s")
 
 
 class NormalizedEdit(Struct, frozen=True):
@@ -45,33 +44,29 @@ def _edits(change: TaskChange) -> Iterator[NormalizedEdit]:
                 [f"-{line}" for line in removed if line] + [f"+{line}" for line in added if line]
             )
             words = frozenset(word for line in lines for word in _WORD.findall(line))
-            if len(words) >= _LEAST and not _is_import(hunk) and (removed or len(added) < 20):
-                yield NormalizedEdit(change.tasks[0], file.path, words, lines, _shown(hunk))
-
-
-def _is_import(hunk: Hunk) -> bool:
-    lines = [line.decode(errors="replace") for line in (*hunk.removed, *hunk.added) if line.strip()]
-    return all(_IMPORT.match(line) for line in lines)
+            diff = [*(b"-" + line for line in hunk.removed), *(b"+" + line for line in hunk.added)]
+            text = plain(b"\n".join(diff).decode(errors="replace"))[:1000]
+            is_import = all(_IMPORT.match(line.decode(errors="replace")) for line in diff if line[1:].strip())
+            if len(words) >= _LEAST and not is_import and (removed or len(added) < 20):
+                yield NormalizedEdit(change.tasks[0], file.path, words, lines, text)
 
 
 def _clusters(edits: Iterable[NormalizedEdit]) -> list[list[NormalizedEdit]]:
-    """Each edit joins the first group whose first edit it resembles; only groups with a line in common are asked."""
+    """Groups edits by the first edit that they resemble; only groups with a line in common are compared."""
     groups: list[list[NormalizedEdit]] = []
     by_line: dict[str, list[int]] = {}
     for edit in edits:
         near = dict.fromkeys(number for line in sorted(edit.lines) for number in by_line.get(line, ()))
-        match = next((number for number in near if _is_alike(groups[number][0], edit)), None)
-        if match is None:
-            match = len(groups)
-            groups.append([])
+        for number in near:
+            first = groups[number][0].words
+            if len(first & edit.words) >= _ALIKE * len(first | edit.words):
+                groups[number].append(edit)
+                break
+        else:
             for line in edit.lines:
-                by_line.setdefault(line, []).append(match)
-        groups[match].append(edit)
+                by_line.setdefault(line, []).append(len(groups))
+            groups.append([edit])
     return groups
-
-
-def _is_alike(one: NormalizedEdit, other: NormalizedEdit) -> bool:
-    return len(one.words & other.words) >= _ALIKE * len(one.words | other.words)
 
 
 def _problem(cluster: Sequence[NormalizedEdit]) -> dict[str, Any]:
@@ -84,8 +79,3 @@ def _problem(cluster: Sequence[NormalizedEdit]) -> dict[str, Any]:
         "files": [shown(path) for path in files],
         "example": example,
     }
-
-
-def _shown(hunk: Hunk) -> str:
-    lines = [*(b"-" + line for line in hunk.removed), *(b"+" + line for line in hunk.added)]
-    return plain(b"\n".join(lines).decode(errors="replace"))[:1000]

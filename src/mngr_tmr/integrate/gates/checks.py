@@ -1,4 +1,4 @@
-"""Questions that can be put to any commit, so that whoever broke the answer can be searched for."""
+"""Checks that can be run at any commit, so that the change that broke one can be searched for."""
 
 from collections.abc import Callable, Container, Iterable, Sequence
 
@@ -30,11 +30,11 @@ class BranchCheck(Struct, frozen=True):
 
 def collection_check(collect: Callable[[str], Collection], expected: Iterable[str]) -> BranchCheck:
     """Everything is collected, and no test of the base is gone."""
-    wanted = tuple(expected)
+    required = frozenset(expected)
 
     def problem(commit: str) -> str:
         found = collect(commit)
-        gone = sorted(set(wanted).difference(found.node_ids))
+        gone = sorted(required.difference(found.node_ids))
         return found.error or (f"no longer collected: {', '.join(gone[:5])}" if gone else "")
 
     return BranchCheck("collection", problem)
@@ -90,11 +90,11 @@ def run_with_retries(
     once: Container[str] = (),
     retries: int = 2,
 ) -> RetriedTests:
-    """Runs tests; the red ones again, but for those in `once`, and what is green then is flaky and blames nobody."""
+    """Runs tests, and those that fail again unless they are in `once`; one that passes then is flaky."""
     if not node_ids:
         return RetriedTests()
     runs = {run.node_id: [run] for run in runner.run_tests(commit, node_ids)}
-    red = [reported[-1] for reported in runs.values() if _is_red(reported[-1], may_skip)]
+    red = [tries[-1] for tries in runs.values() if _is_red(tries[-1], may_skip)]
     final = [run for run in red if run.node_id in once]
     red = [run for run in red if run.node_id not in once]
     flaky: list[str] = []
@@ -106,15 +106,12 @@ def run_with_retries(
             runs[run.node_id].append(run)
         flaky += [run.node_id for run in again if not _is_red(run, may_skip)]
         red = [run for run in again if _is_red(run, may_skip)]
-    seen = {node_id: _measured(reported) for node_id, reported in runs.items()}
+    seen = {}
+    for node_id, tries in runs.items():
+        last = tries[-1].outcome
+        outcome = "flaky" if len(tries) > 1 and last in ("passed", "skipped") else last
+        seen[node_id] = Measured(outcome, one_line(reason_of(tries)))
     return RetriedTests(seen, (*red, *final), tuple(flaky))
-
-
-def _measured(runs: Sequence[TestRun]) -> Measured:
-    """The last outcome; a test that failed first and passed then is flaky."""
-    last = runs[-1].outcome
-    outcome = "flaky" if len(runs) > 1 and last in ("passed", "skipped") else last
-    return Measured(outcome, one_line(reason_of(runs)))
 
 
 def _is_red(run: TestRun, may_skip: Container[str]) -> bool:
@@ -123,5 +120,5 @@ def _is_red(run: TestRun, may_skip: Container[str]) -> bool:
 
 
 def complaint(run: TestRun) -> str:
-    said = reason_of((run,))
-    return f"{run.node_id} is {run.outcome}" + (f": {said}" if said else "")
+    reason = reason_of((run,))
+    return f"{run.node_id} is {run.outcome}" + (f": {reason}" if reason else "")

@@ -37,14 +37,14 @@ def run_gates(builder: BranchBuilder, base: str, plan: BranchPlan, trials: Branc
             if not built.changes:
                 return GateOutcome(built, dropped, measured=measured)
             notes = [
-                f"{subject} is red, and by no change of this run: {one_line(problem)}"
+                f"{subject} fails, and no change of this run broke it: {one_line(problem)}"
                 for subject, problem in trials.excused.items()
             ]
             notes += [f"{test} is flaky on the integrated branch" for test in trials.flaky]
             outcomes = {row.test: row.tip.outcome for row in measured}
             rows = tuple(test.as_row(outcomes[test.node_id]) for test in trials.added(built))
             return GateOutcome(built, dropped, trials.gates(built, measured), rows, tuple(notes), measured)
-        trials.begin(f"gate {red.gate} is red: looking for the change that broke it")
+        trials.begin(f"gate {red.gate} failed: looking for the change that broke it")
         guilty = red.guilty or (find_culprits(builder, base, left, red.check) if red.check else ())
         if any(change.id in guilty for change in (*left.others, *left.fixes)):
             dropped |= _reasons(left, guilty, red)
@@ -58,4 +58,4 @@ def _reasons(plan: BranchPlan, guilty: Iterable[str], red: FailedCheck) -> dict[
     found = dict.fromkeys(guilty, why)
     left = {change.id for change in plan.without(found).fixes}
     standing = [change for change in plan.fixes if change.id not in left and change.id not in found]
-    return {**found, **{change.id: f"it stands on {change.needs[0]}, {why}" for change in standing}}
+    return {**found, **{change.id: f"it depends on {change.needs[0]}, {why}" for change in standing}}

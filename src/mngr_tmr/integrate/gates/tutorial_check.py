@@ -6,12 +6,13 @@ from mngr_e2e.tutorial.citations import TestSources, read_tests
 from mngr_tmr.git import Repository
 from mngr_tmr.integrate.gates.checks import BranchCheck
 from mngr_tmr.model.run import RunSpec
+from mngr_tmr.verify.added import is_test_file
 
 _MOST = 10
 
 
 def tutorial_check(repo: Repository, run: RunSpec) -> BranchCheck:
-    """Only what was well at the base can become a problem."""
+    """A check that reports only problems that the base does not have."""
     known = set(findings(repo, run, run.base))
 
     def problem(commit: str) -> str:
@@ -36,19 +37,14 @@ def findings(repo: Repository, run: RunSpec, commit: str) -> list[str]:
 def report_at(repo: Repository, run: RunSpec, commit: str) -> Report | None:
     """The check's own report; None without a tutorial."""
     entries = repo.entries(commit)
-    wanted = {path: entry.id for path, entry in entries.items() if path == run.tutorial or _is_test(path)}
-    if run.tutorial not in wanted:
+    files = {path: entry.id for path, entry in entries.items() if path == run.tutorial or is_test_file(path)}
+    if run.tutorial not in files:
         return None
-    blobs = repo.blobs(wanted.values())
-    read = [read_tests(blobs.get(oid, b""), path) for path, oid in wanted.items() if path != run.tutorial]
+    blobs = repo.blobs(files.values())
+    read = [read_tests(blobs.get(oid, b""), path) for path, oid in files.items() if path != run.tutorial]
     tests = TestSources(
         tuple(case for one in read for case in one.cases),
         tuple(problem for one in read for problem in one.unreadable),
     )
-    text = blobs.get(wanted[run.tutorial], b"").decode(errors="replace")
+    text = blobs.get(files[run.tutorial], b"").decode(errors="replace")
     return compare(run.tutorial, read_blocks(text), tests)
-
-
-def _is_test(path: str) -> bool:
-    name = path.rpartition("/")[2]
-    return name.endswith(".py") and (name.startswith("test_") or name.endswith("_test.py"))

@@ -1,4 +1,4 @@
-"""The text of the pull request, made from records; what agents wrote stands in it as code, never as markdown."""
+"""The title and the text of the pull request; what agents wrote is shown as code, never as Markdown."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -27,85 +27,169 @@ def pr_title(integration: Integration) -> str:
 
 
 def pr_text(run: RunSpec, records: Sequence[TaskRecord], integration: Integration) -> str:
-    """The whole text; a section without content is left out, and a long one says how much it leaves out."""
-    by_slug = {record.task.slug: record for record in records}
-    sections = [
-        ("", list(_counts(run, records, integration))),
-        ("Tests that fail on the branch", list(_failing(integration))),
-        ("Implementation fixes, by rank", list(_fixes(integration, by_slug))),
-        ("Tests, docs and tutorial", list(_squashed(integration, by_slug))),
-        ("Tests that ask less than before", list(_weakenings(integration))),
-        ("Added tests", list(_added(integration))),
-        ("One problem, mended many times", list(_shared(integration))),
-        ("Conflicts", list(_conflicts(integration))),
-        ("Blocked", list(_blocked(records))),
-        ("Escalations", list(_escalations(records))),
-        ("Left out", list(_left_out(integration, by_slug))),
-        ("Gates", list(_gates(integration))),
-        ("Notes", [f"- {code(note, 500)}" for note in integration.notes]),
-    ]
-    return _fit((title, lines) for title, lines in sections if lines)
+    """The text of the pull request for an integration."""
+    return PullRequestText(run, records, integration).text()
 
 
-def _counts(run: RunSpec, records: Sequence[TaskRecord], integration: Integration) -> Iterator[str]:
-    best: dict[str, str] = {}
-    for account in integration.accounts:
-        if best.get(account.task) not in _TAKEN:
-            best[account.task] = account.kind
-    kinds = Counter(best.values())
-    taken = sum(kinds[kind] for kind in _TAKEN)
-    yield f"Run {code(run.id)} on {code(run.base[:12])}: {_count(len(records), 'test')}, an agent for each."
-    yield ""
-    if integration.measured:
-        fixed = count(integration.measured).fixed
-        yield f"- {headline(integration.measured, is_base=integration.tip == integration.base)}"
-        yield f"- {_count(fixed, 'test that failed before passes now', 'tests that failed before pass now')}"
-    fixes = _count(len(integration.fixes), "implementation fix", "implementation fixes")
-    yield f"- {fixes}, each its own commit, ranked, to be reverted alone"
-    yield f"- test, docs and tutorial changes of {_count(len(integration.squashed_tasks), 'task')} in one commit"
-    yield (
-        f"- of {_count(len(best), 'task')}: {taken} integrated, {kinds['excluded']} left out, "
-        f"{kinds['failed']} failed, {kinds['nothing']} without a change"
-    )
-    yield f"- branch {code(integration.branch)} at {code(integration.tip[:12])}"
-    yield "- everything about every test: [report.html](report.html)"
+class PullRequestText:
+    """The sections of a pull request. What agents wrote is in code spans and blocks."""
 
+    def __init__(self, run: RunSpec, records: Sequence[TaskRecord], integration: Integration) -> None:
+        self._run, self._records, self._integration = run, records, integration
+        self._by_slug = {record.task.slug: record for record in records}
 
-def _failing(integration: Integration) -> Iterator[str]:
-    """Each with what it did at the base: a test that failed before is told like any other."""
-    for one in integration.measured:
-        if one.tip.is_failure:
-            before = "it is new" if one.is_added else f"{one.base.outcome or 'not run'} at the base"
-            why = f": {code(one.tip.reason)}" if one.tip.reason else ""
-            yield f"- {code(one.test)}: {one.tip.outcome} ({before}){why}"
+    def text(self) -> str:
+        """The whole text; a section without content is left out, and a long one says how much it leaves out."""
+        sections = [
+            ("", list(self._counts())),
+            ("Tests that fail on the branch", list(self._failing())),
+            ("Implementation fixes, by rank", list(self._fixes())),
+            ("Tests, docs and tutorial", list(self._squashed())),
+            ("Weaker tests", list(self._weakenings())),
+            ("Added tests", list(self._added())),
+            ("One problem, fixed many times", list(self._shared())),
+            ("Conflicts", list(self._conflicts())),
+            ("Blocked", list(self._blocked())),
+            ("Escalations", list(self._escalations())),
+            ("Not merged", list(self._not_merged())),
+            ("Gates", list(self._gates())),
+            ("Notes", [f"- {code(note, 500)}" for note in self._integration.notes]),
+        ]
+        return _fit((title, lines) for title, lines in sections if lines)
 
+    def _counts(self) -> Iterator[str]:
+        done, best = self._integration, dict[str, str]()
+        for account in done.accounts:
+            if best.get(account.task) not in _TAKEN:
+                best[account.task] = account.kind
+        kinds = Counter(best.values())
+        taken = sum(kinds[kind] for kind in _TAKEN)
+        tests = _count(len(self._records), "test")
+        yield f"Run {code(self._run.id)} on {code(self._run.base[:12])}: {tests}, an agent for each."
+        yield ""
+        if done.measured:
+            fixed = count(done.measured).fixed
+            yield f"- {headline(done.measured, is_base=done.tip == done.base)}"
+            yield f"- {_count(fixed, 'test that failed before passes now', 'tests that failed before pass now')}"
+        fixes = _count(len(done.fixes), "implementation fix", "implementation fixes")
+        yield f"- {fixes}, each its own commit, ranked, to be reverted alone"
+        yield f"- test, docs and tutorial changes of {_count(len(done.squashed_tasks), 'task')} in one commit"
+        yield (
+            f"- of {_count(len(best), 'task')}: {taken} integrated, {kinds['excluded']} not merged, "
+            f"{kinds['failed']} failed, {kinds['nothing']} without a change"
+        )
+        yield f"- branch {code(done.branch)} at {code(done.tip[:12])}"
+        yield "- everything about every test: [report.html](report.html)"
 
-def _fixes(integration: Integration, records: dict[str, TaskRecord]) -> Iterator[str]:
-    blockers: dict[str, list[str]] = {}
-    for fix in integration.fixes:
-        for commit in fix.depends_on:
-            blockers.setdefault(commit, []).append(fix.commit)
-    for fix in integration.fixes:
-        yield f"{fix.rank}. {code(fix.title)} ({code(fix.commit[:12])})"
-        yield from (f"   - {line}" for line in _about(fix, blockers.get(fix.commit, ()), records))
+    def _failing(self) -> Iterator[str]:
+        """Every test that fails, with its outcome at the base."""
+        for one in self._integration.measured:
+            if one.tip.is_failure:
+                before = "it is new" if one.is_added else f"{one.base.outcome or 'not run'} at the base"
+                why = f": {code(one.tip.reason)}" if one.tip.reason else ""
+                yield f"- {code(one.test)}: {one.tip.outcome} ({before}){why}"
 
+    def _fixes(self) -> Iterator[str]:
+        blockers: dict[str, list[str]] = {}
+        for fix in self._integration.fixes:
+            for commit in fix.depends_on:
+                blockers.setdefault(commit, []).append(fix.commit)
+        for fix in self._integration.fixes:
+            yield f"{fix.rank}. {code(fix.title)} ({code(fix.commit[:12])})"
+            yield from (f"   - {line}" for line in self._about(fix, blockers.get(fix.commit, ())))
 
-def _about(fix: Fix, blockers: Sequence[str], records: dict[str, TaskRecord]) -> Iterator[str]:
-    yield f"why here: {code(fix.reason, 600)}"
-    yield f"made by {_names(fix.tasks, records)}"
-    if fix.needed_by:
-        yield f"without it these go red: {', '.join(code(test) for test in fix.needed_by[:_MOST])}"
-    else:
-        yield "no test was seen to go red without it"
-    if fix.witness:
-        yield _witness(fix.witness)
-    if fix.doubts:
-        yield f"**look twice**: {'; '.join(code(doubt) for doubt in fix.doubts)}"
-    if blockers:
-        first = " ".join(commit[:12] for commit in reversed(blockers))
-        yield f"to take it back, first revert what stands on it: `git revert {first} {fix.commit[:12]}`"
-    else:
-        yield f"to take it back: `git revert {fix.commit[:12]}`"
+    def _about(self, fix: Fix, blockers: Sequence[str]) -> Iterator[str]:
+        yield f"why this rank: {code(fix.reason, 600)}"
+        yield f"made by {self._names(fix.tasks)}"
+        if fix.needed_by:
+            yield f"tests that fail without it: {', '.join(code(test) for test in fix.needed_by[:_MOST])}"
+        else:
+            yield "no test failed without it"
+        if fix.witness:
+            yield _witness(fix.witness)
+        if fix.doubts:
+            yield f"**review with care**: {'; '.join(code(doubt) for doubt in fix.doubts)}"
+        if blockers:
+            first = " ".join(commit[:12] for commit in reversed(blockers))
+            yield f"to revert it, first revert what depends on it: `git revert {first} {fix.commit[:12]}`"
+        else:
+            yield f"to revert it: `git revert {fix.commit[:12]}`"
+
+    def _squashed(self) -> Iterator[str]:
+        if self._integration.squashed:
+            yield f"One commit, {code(self._integration.squashed[:12])}, from:"
+            yield ""
+        for task in self._integration.squashed_tasks:
+            record = self._by_slug.get(task)
+            result = _result(record) if record else None
+            yield f"- {self._names((task,))}: {code(result.summary if result else '')}"
+
+    def _weakenings(self) -> Iterator[str]:
+        for found in self._integration.weakenings:
+            change = f": {code(found.before)}" if found.before else ""
+            change += f" → {code(found.after)}" if found.after else ""
+            yield f"- {found.kind.replace('_', ' ')} in {code(f'{found.file}::{found.test}')}{change}"
+
+    def _added(self) -> Iterator[str]:
+        for row in self._integration.added_tests:
+            yield f"- {code(row['node_id'])}, {code(row['by'])}: {row['outcome']}"
+
+    def _shared(self) -> Iterator[str]:
+        for problem in self._integration.shared_problems:
+            where = ", ".join(code(path) for path in problem["files"][:10])
+            yield f"- {_count(problem['count'], 'similar edit')} in {where}"
+            yield ""
+            yield fenced(problem["example"], 600)
+            yield ""
+
+    def _conflicts(self) -> Iterator[str]:
+        for conflict in self._integration.conflicts:
+            how = "resolved by an agent" if conflict["resolution"] else "not merged"
+            tasks, others = (", ".join(map(code, conflict[key])) for key in ("tasks", "others"))
+            files = ", ".join(map(code, conflict["files"][:10]))
+            yield f"- {how}: {tasks}{f' against {others}' if others else ''}, in {files}"
+            yield from (f"  - {code(message)}" for message in conflict["messages"])
+            if not conflict["resolution"]:
+                for hunk in conflict["hunks"][:3]:
+                    yield from ("", fenced(hunk["text"], 1000), "")
+
+    def _blocked(self) -> Iterator[str]:
+        for record in self._records:
+            result = _result(record)
+            if result and result.outcome == "blocked" and result.blocked:
+                blocked = result.blocked
+                yield f"- {_link(record)} at {code(blocked.stage)}: {code(blocked.reason, 600)}"
+                if blocked.needs:
+                    yield f"  - it needs: {code(blocked.needs, 600)}"
+
+    def _escalations(self) -> Iterator[str]:
+        """Equal ones are grouped and counted."""
+        groups: dict[tuple[str, str], list[tuple[TaskRecord, str]]] = {}
+        for record in self._records:
+            for escalation in getattr(_result(record), "escalations", ()):
+                groups.setdefault((one_line(escalation.kind), one_line(escalation.title)), []).append(
+                    (record, escalation.detail)
+                )
+        for (kind, title), reported in sorted(groups.items(), key=lambda group: -len(group[1])):
+            who = ", ".join(_link(record) for record, _ in reported[:10])
+            yield f"- {_count(len(reported), 'time')} {code(title)} ({code(kind)}), by {who}"
+            if reported[0][1].strip():
+                yield f"  - {code(reported[0][1], 600)}"
+
+    def _not_merged(self) -> Iterator[str]:
+        for account in self._integration.accounts:
+            if account.kind in ("excluded", "failed"):
+                yield f"- {self._names((account.task,))}, {account.kind}{_commits(account)}: {code(account.why, 600)}"
+
+    def _gates(self) -> Iterator[str]:
+        for gate in self._integration.gates:
+            detail = f": {code(gate.detail, 600)}" if gate.detail else ""
+            yield f"- {gate.name}: {'passed' if gate.passed else 'failed'}{detail}"
+
+    def _names(self, tasks: Iterable[str]) -> str:
+        return ", ".join(
+            _link(self._by_slug[task]) if task in self._by_slug else code(task) for task in tasks
+        )
 
 
 def _witness(seen: Witness) -> str:
@@ -116,90 +200,8 @@ def _witness(seen: Witness) -> str:
     )
 
 
-def _squashed(integration: Integration, records: dict[str, TaskRecord]) -> Iterator[str]:
-    if integration.squashed:
-        yield f"One commit, {code(integration.squashed[:12])}, from:"
-        yield ""
-    for task in integration.squashed_tasks:
-        record = records.get(task)
-        result = _result(record) if record else None
-        yield f"- {_names((task,), records)}: {code(result.summary if result else '')}"
-
-
-def _weakenings(integration: Integration) -> Iterator[str]:
-    for found in integration.weakenings:
-        change = f": {code(found.before)}" if found.before else ""
-        change += f" → {code(found.after)}" if found.after else ""
-        yield f"- {found.kind.replace('_', ' ')} in {code(f'{found.file}::{found.test}')}{change}"
-
-
-def _added(integration: Integration) -> Iterator[str]:
-    for row in integration.added_tests:
-        yield f"- {code(row['node_id'])}, {code(row['by'])}: {row['outcome']}"
-
-
-def _shared(integration: Integration) -> Iterator[str]:
-    for problem in integration.shared_problems:
-        where = ", ".join(code(path) for path in problem["files"][:10])
-        yield f"- {_count(problem['count'], 'similar edit')} in {where}"
-        yield ""
-        yield fenced(problem["example"], 600)
-        yield ""
-
-
-def _conflicts(integration: Integration) -> Iterator[str]:
-    for conflict in integration.conflicts:
-        how = "settled by an agent" if conflict["resolution"] else "set aside"
-        tasks, others = (", ".join(map(code, conflict[key])) for key in ("tasks", "others"))
-        files = ", ".join(map(code, conflict["files"][:10]))
-        yield f"- {how}: {tasks}{f' against {others}' if others else ''}, in {files}"
-        yield from (f"  - {code(message)}" for message in conflict["messages"])
-        if not conflict["resolution"]:
-            for hunk in conflict["hunks"][:3]:
-                yield from ("", fenced(hunk["text"], 1000), "")
-
-
-def _blocked(records: Sequence[TaskRecord]) -> Iterator[str]:
-    for record in records:
-        result = _result(record)
-        if result and result.outcome == "blocked" and result.blocked:
-            said = result.blocked
-            yield f"- {_link(record)} at {code(said.stage)}: {code(said.reason, 600)}"
-            if said.needs:
-                yield f"  - it needs: {code(said.needs, 600)}"
-
-
-def _escalations(records: Sequence[TaskRecord]) -> Iterator[str]:
-    """Alike ones together, with a count."""
-    groups: dict[tuple[str, str], list[tuple[TaskRecord, str]]] = {}
-    for record in records:
-        for said in getattr(_result(record), "escalations", ()):
-            groups.setdefault((one_line(said.kind), one_line(said.title)), []).append((record, said.detail))
-    for (kind, title), reported in sorted(groups.items(), key=lambda group: -len(group[1])):
-        who = ", ".join(_link(record) for record, _ in reported[:10])
-        yield f"- {_count(len(reported), 'time')} {code(title)} ({code(kind)}), by {who}"
-        if reported[0][1].strip():
-            yield f"  - {code(reported[0][1], 600)}"
-
-
-def _left_out(integration: Integration, records: dict[str, TaskRecord]) -> Iterator[str]:
-    for account in integration.accounts:
-        if account.kind in ("excluded", "failed"):
-            yield f"- {_names((account.task,), records)}, {account.kind}{_commits(account)}: {code(account.why, 600)}"
-
-
 def _commits(account: Account) -> str:
     return f" ({', '.join(code(commit[:12]) for commit in account.commits[:5])})" if account.commits else ""
-
-
-def _gates(integration: Integration) -> Iterator[str]:
-    for gate in integration.gates:
-        detail = f": {code(gate.detail, 600)}" if gate.detail else ""
-        yield f"- {gate.name}: {'passed' if gate.passed else 'red'}{detail}"
-
-
-def _names(tasks: Iterable[str], records: dict[str, TaskRecord]) -> str:
-    return ", ".join(_link(records[task]) if task in records else code(task) for task in tasks)
 
 
 def _link(record: TaskRecord) -> str:
@@ -218,7 +220,7 @@ def _result(record: TaskRecord) -> Result | None:
 
 
 def _fit(sections: Iterable[tuple[str, Sequence[str]]]) -> str:
-    """All sections; where the room ends, a section ends at a whole item and says how many lines it left out."""
+    """The sections as one text. At the limit a section ends after a whole item and says how many lines are missing."""
     text = ""
     for title, lines in sections:
         head = f"\n## {title}\n\n" if title else ""
@@ -231,17 +233,17 @@ def _fit(sections: Iterable[tuple[str, Sequence[str]]]) -> str:
 
 
 def _items_within(lines: Sequence[str], room: int) -> Sequence[str]:
-    """As many lines as fit, cut before an item of the list, so that nothing is left open."""
+    """As many lines as fit; they end before an item of the list, so that no code block stays open."""
     if sum(len(line) + 1 for line in lines) <= room:
         return lines
-    used, cut = 0, 0
+    used, end = 0, 0
     for number, line in enumerate(lines):
         if line[:1] == "-" or line[:1].isdigit():
-            cut = number
+            end = number
         used += len(line) + 1
         if used > room:
             break
-    return lines[:cut]
+    return lines[:end]
 
 
 def _count(number: int, one: str, many: str = "") -> str:

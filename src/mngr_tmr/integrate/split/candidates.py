@@ -7,7 +7,6 @@ from msgspec import Struct
 from mngr_tmr.git import is_object_id
 from mngr_tmr.model.integration import Account, AccountKind
 from mngr_tmr.model.record import TaskRecord
-from mngr_tmr.model.result import Claim
 from mngr_tmr.model.verdict import Verified
 
 
@@ -28,41 +27,33 @@ def select_candidates(records: Sequence[TaskRecord]) -> Candidates:
 
 
 def rejection(record: TaskRecord) -> Account | None:
-    """Why a task's work is not integrated; None when it is to be."""
-    kind, why = _ending(record)
-    if not why:
-        kind, why = "excluded", _claimed(record) or _unverified(record)
-    if not why and not record.commits:
+    """Why a task's work is not integrated; None when it is integrated."""
+    kind: AccountKind = "excluded"
+    claim = record.claim
+    if record.end == "failed":
+        kind, why = "failed", f"{record.stage or 'unknown stage'}: {record.message or 'no message'}"
+    elif record.end == "running":
+        why = "its agent still runs"
+    elif record.end in ("queued", "not_run"):
+        kind, why = "nothing", "it was not run"
+    elif claim is None:
+        kind, why = "failed", "it handed over no result"
+    elif claim.problem or claim.result is None:
+        why = f"its result cannot be used: {claim.problem or 'there is none'}"
+    elif claim.result.outcome == "blocked":
+        blocked = claim.result.blocked
+        why = f"blocked at {blocked.stage}: {blocked.reason}" if blocked else "blocked"
+    elif claim.result.outcome == "failed":
+        why = "its result says that it failed"
+    elif why := _unverified(record):
+        pass
+    elif not record.commits:
         kind, why = "nothing", "it changed nothing"
-    if not why and not all(is_object_id(commit.id) for commit in record.commits):
+    elif not all(is_object_id(commit.id) for commit in record.commits):
         why = "its commits have no proper ids"
     if not why:
         return None
     return Account(record.task.slug, kind, why, tuple(commit.id for commit in record.commits))
-
-
-def _ending(record: TaskRecord) -> tuple[AccountKind, str]:
-    if record.end == "failed":
-        return "failed", f"{record.stage or 'unknown stage'}: {record.message or 'no message'}"
-    if record.end == "running":
-        return "excluded", "its agent still runs"
-    if record.end in ("queued", "not_run"):
-        return "nothing", "it was not run"
-    if record.claim is None:
-        return "failed", "it handed over no result"
-    return "nothing", ""
-
-
-def _claimed(record: TaskRecord) -> str:
-    claim = record.claim or Claim()
-    if claim.problem or claim.result is None:
-        return f"its result cannot be used: {claim.problem or 'there is none'}"
-    if claim.result.outcome == "blocked":
-        blocked = claim.result.blocked
-        return f"blocked at {blocked.stage}: {blocked.reason}" if blocked else "blocked"
-    if claim.result.outcome == "failed":
-        return "it says itself that it failed"
-    return ""
 
 
 def _unverified(record: TaskRecord) -> str:
@@ -74,18 +65,18 @@ def _unverified(record: TaskRecord) -> str:
         return ""
     if not record.commits and _verdict(record.before) == after.verdict:
         return ""
-    said = f": {after.reason}" if after.reason else ""
+    reason = f": {after.reason}" if after.reason else ""
     if after.verdict == "wrong_code":
-        return f"other code than its own was tested{said}"
+        return f"other code than its own was tested{reason}"
     if after.verdict == "cannot_tell":
-        return f"it cannot be told which code was tested{said}"
+        return f"it is unknown which code was tested{reason}"
     if after.verdict == "flaky":
-        return f"its test is flaky at its commit{said}"
+        return f"its test is flaky at its commit{reason}"
     if _verdict(record.before) == "passed":
-        return f"regression: its test passed before and is {after.verdict} at its commit{said}"
+        return f"regression: its test passed before and is {after.verdict} at its commit{reason}"
     if record.claim and record.claim.result and record.claim.result.passed_after:
-        return f"it claims that its test passes; the check saw {after.verdict}{said}"
-    return f"its test is {after.verdict} at its commit{said}"
+        return f"it claims that its test passes; the check saw {after.verdict}{reason}"
+    return f"its test is {after.verdict} at its commit{reason}"
 
 
 def _verdict(verified: Verified | None) -> str:

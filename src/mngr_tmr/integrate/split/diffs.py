@@ -68,9 +68,9 @@ Pair = tuple[str, str]
 
 def changed_files(repo: Repository, pairs: Iterable[Pair]) -> dict[Pair, tuple[FileDiff, ...]]:
     """For each (before, after) pair of commits the files that differ, with their hunks."""
-    wanted = list(dict.fromkeys(pairs))
-    stdin = "".join(f"{after} {before}\n" for before, after in wanted).encode()
-    if not wanted:
+    required = list(dict.fromkeys(pairs))
+    stdin = "".join(f"{after} {before}\n" for before, after in required).encode()
+    if not required:
         return {}
     raw = repo.ask("diff-tree", "--stdin", "-r", "--raw", "-z", "--no-renames", "--always", stdin=stdin)
     patch = repo.ask(
@@ -79,10 +79,11 @@ def changed_files(repo: Repository, pairs: Iterable[Pair]) -> dict[Pair, tuple[F
         stdin=stdin,
     )
     hunks = read_hunks(patch)
-    return {
-        pair: tuple(replace(file, hunks=_hunks_of(file, hunks)) for file in files)
-        for pair, files in zip(wanted, read_raw(raw), strict=True)
-    }
+    found: dict[Pair, tuple[FileDiff, ...]] = {}
+    for pair, files in zip(required, read_raw(raw), strict=True):
+        changed = ((file, () if file.old == file.new else hunks.get((file.old, file.new))) for file in files)
+        found[pair] = tuple(file if file.is_special else replace(file, hunks=own) for file, own in changed)
+    return found
 
 
 def read_raw(output: bytes) -> list[tuple[FileDiff, ...]]:
@@ -119,20 +120,14 @@ def read_hunks(output: bytes) -> dict[tuple[str, str], tuple[Hunk, ...]]:
 
 
 def _read_hunk(lines: Sequence[bytes], at: int, header: re.Match[bytes]) -> tuple[Hunk, int]:
-    wanted = {b"-": int(header[2] or 1), b"+": int(header[3] or 1)}
+    required = {b"-": int(header[2] or 1), b"+": int(header[3] or 1)}
     sides: dict[bytes, list[bytes]] = {b"-": [], b"+": []}
-    while at < len(lines) and (len(sides[b"-"]) < wanted[b"-"] or len(sides[b"+"]) < wanted[b"+"]):
+    while at < len(lines) and (len(sides[b"-"]) < required[b"-"] or len(sides[b"+"]) < required[b"+"]):
         sign = lines[at][:1]
         if sign in sides:
             sides[sign].append(lines[at][1:])
         at += 1
     return Hunk(int(header[1]), tuple(sides[b"-"]), tuple(sides[b"+"])), at
-
-
-def _hunks_of(file: FileDiff, hunks: dict[tuple[str, str], tuple[Hunk, ...]]) -> tuple[Hunk, ...] | None:
-    if file.is_special:
-        return None
-    return () if file.old == file.new else hunks.get((file.old, file.new))
 
 
 def _mode(text: str) -> str:

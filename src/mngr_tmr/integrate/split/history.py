@@ -10,6 +10,8 @@ from mngr_tmr.model.kind import path_kind
 from mngr_tmr.model.result import ChangeKind
 from mngr_tmr.model.run import RunSpec
 
+_UNSAFE = frozenset(("", ".", "..", ".git", "git~1"))
+
 
 class HistoryCommit(Struct, frozen=True):
     """One commit of a branch, against its first parent."""
@@ -40,7 +42,26 @@ def read_histories(repo: Repository, base: str, tips: Mapping[str, str]) -> dict
     for tip, chain in chains.items():
         pairs += [(base, tip), *((parents[commit][0], commit) for commit in chain)] if chain else []
     files = changed_files(repo, pairs)
-    return {slug: _history(tip, base, chains.get(tip), parents, files) for slug, tip in tips.items()}
+    found = dict[str, BranchHistory]()
+    for name, tip in tips.items():
+        chain = chains.get(tip)
+        if chain is None:
+            problem = "its branch is not in this repository, or does not start at the base commit"
+            found[name] = BranchHistory(problem=problem)
+            continue
+        whole = files[base, tip] if chain else ()
+        bad = [file.path for file in whole if not _UNSAFE.isdisjoint(file.path.lower().split("/"))]
+        if bad:
+            problem = f"its branch holds a path that must not be checked out: {bad[0]!r}"
+            found[name] = BranchHistory(problem=problem)
+            continue
+        steps = ((commit, parents[commit][0]) for commit in chain)
+        found[name] = BranchHistory(
+            tuple(HistoryCommit(commit, parent, files[parent, commit]) for commit, parent in steps),
+            whole,
+            has_merges=any(len(parents[commit]) > 1 for commit in chain),
+        )
+    return found
 
 
 def kind_of(file: FileDiff, run: RunSpec) -> ChangeKind:
@@ -60,33 +81,3 @@ def _chain(tip: str, base: str, parents: dict[str, list[str]]) -> list[str] | No
         chain.append(at)
         at = parents[at][0]
     return chain[::-1]
-
-
-def _history(
-    tip: str,
-    base: str,
-    chain: list[str] | None,
-    parents: dict[str, list[str]],
-    files: dict[Pair, tuple[FileDiff, ...]],
-) -> BranchHistory:
-    if chain is None:
-        return BranchHistory(
-            problem="its branch is not in this repository, or does not start at the base commit"
-        )
-    if not chain:
-        return BranchHistory()
-    whole = files[base, tip]
-    bad = next(
-        (
-            file.path
-            for file in whole
-            if any(part.lower() in ("", ".", "..", ".git", "git~1") for part in file.path.split("/"))
-        ),
-        None,
-    )
-    if bad is not None:
-        return BranchHistory(problem=f"its branch holds a path that must not be checked out: {bad!r}")
-    steps = tuple(
-        HistoryCommit(commit, parents[commit][0], files[parents[commit][0], commit]) for commit in chain
-    )
-    return BranchHistory(steps, whole, has_merges=any(len(parents[commit]) > 1 for commit in chain))

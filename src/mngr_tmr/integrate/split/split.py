@@ -1,6 +1,6 @@
-"""Agents' commits cut into pieces: one for a task's tests and docs, one for each of its implementation fixes."""
+"""Splits agents' commits into changes: one for a task's tests and docs, one for each of its implementation fixes."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from msgspec import Struct
 
@@ -17,14 +17,14 @@ from mngr_tmr.model.run import RunSpec
 
 
 class SplitWork(Struct, frozen=True):
-    """The pieces of all tasks, and accounts of what no piece holds."""
+    """The changes of all tasks, and accounts of the commits that are in none of them."""
 
     changes: tuple[TaskChange, ...]
     accounts: tuple[Account, ...]
 
 
 def split(repo: Repository, run: RunSpec, records: Sequence[TaskRecord]) -> SplitWork:
-    """Pieces of every candidate's branch. A commit that mixes kinds is cut by path."""
+    """Splits the branch of every candidate. A commit that mixes kinds is split by path."""
     tips = {record.task.slug: record.commit or record.commits[-1].id for record in records}
     histories = read_histories(repo, run.base, tips)
     changes: list[TaskChange] = []
@@ -35,51 +35,48 @@ def split(repo: Repository, run: RunSpec, records: Sequence[TaskRecord]) -> Spli
             commits = tuple(commit.id for commit in record.commits)
             accounts.append(Account(record.task.slug, "excluded", history.problem, commits))
             continue
-        made = [*_others(repo, run, record, history), *_fixes(repo, run, record, history)]
+        made = _changes_of(repo, run, record, history)
         changes += made
-        accounts += _left_over(record, history, made)
+        held = {commit for change in made for source in change.sources for commit in source.commits}
+        left = tuple(step.id for step in history.steps if step.id not in held)
+        if left:
+            why = "commits of its own undo it, or it is empty"
+            accounts.append(Account(record.task.slug, "nothing", why, left))
+        elif not history.steps:
+            accounts.append(Account(record.task.slug, "nothing", "its branch is the base commit"))
     return SplitWork(tuple(changes), tuple(accounts))
 
 
-def _left_over(record: TaskRecord, history: BranchHistory, changes: Sequence[TaskChange]) -> list[Account]:
-    held = {commit for change in changes for source in change.sources for commit in source.commits}
-    left = tuple(step.id for step in history.steps if step.id not in held)
-    if not left and history.steps:
-        return []
-    why = "commits of its own undo it, or it is empty" if left else "its branch is the base commit"
-    return [Account(record.task.slug, "nothing", why, left)]
-
-
-def _others(repo: Repository, run: RunSpec, record: TaskRecord, history: BranchHistory) -> list[TaskChange]:
-    """What is not implementation, all of a task's in one piece."""
-    files = [file for file in history.files if kind_of(file, run) != "implementation"]
-    if not files:
-        return []
-    paths = {file.path for file in files}
-    commits = [step.id for step in history.steps if any(file.path in paths for file in step.files)]
-    kind = commit_kind(sorted(paths), run.options.implementation, run.tutorial)
-    group = join_groups(record, commits)
-    return [_change(record, "others", kind, group, whole_part(repo, run.base, history, files))]
-
-
-def _fixes(repo: Repository, run: RunSpec, record: TaskRecord, history: BranchHistory) -> list[TaskChange]:
-    """The implementation part, a piece for each change; what cannot be taken apart stays one."""
-    files = [file for file in history.files if kind_of(file, run) == "implementation"]
-    if not files:
-        return []
-    paths = {file.path for file in files}
-    commits = [step.id for step in history.steps if any(file.path in paths for file in step.files)]
+def _changes_of(
+    repo: Repository, run: RunSpec, record: TaskRecord, history: BranchHistory
+) -> list[TaskChange]:
+    """One change with all that is not implementation, and one for each fix; fixes that cannot be separated are one."""
+    changes: list[TaskChange] = []
+    fixes = [file for file in history.files if kind_of(file, run) == "implementation"]
+    others = [file for file in history.files if file not in fixes]
+    if others:
+        paths = {file.path for file in others}
+        kind = commit_kind(sorted(paths), run.options.implementation, run.tutorial)
+        group = join_groups(record, _commits_of(history, paths))
+        changes.append(_change(record, "others", kind, group, whole_part(repo, run.base, history, others)))
+    if not fixes:
+        return changes
+    paths = {file.path for file in fixes}
+    commits = _commits_of(history, paths)
     groups = group_fixes(record, commits)
-    parts = None
+    parts: list[SplitPart] | None = None
     if len(groups) > 1 and not history.has_merges:
         parts = split_groups(repo, run.base, history, [group.commits for group in groups], paths)
     if parts is None:
-        groups, parts = [join_groups(record, commits)], [whole_part(repo, run.base, history, files)]
-    return [
-        _change(record, f"fix-{number}", "implementation", group, part)
-        for number, (group, part) in enumerate(zip(groups, parts, strict=True), 1)
-        if part.files
-    ]
+        groups, parts = [join_groups(record, commits)], [whole_part(repo, run.base, history, fixes)]
+    for number, (group, part) in enumerate(zip(groups, parts, strict=True), 1):
+        if part.files:
+            changes.append(_change(record, f"fix-{number}", "implementation", group, part))
+    return changes
+
+
+def _commits_of(history: BranchHistory, paths: Collection[str]) -> list[str]:
+    return [step.id for step in history.steps if any(file.path in paths for file in step.files)]
 
 
 def _change(

@@ -1,4 +1,4 @@
-"""A branch taken apart: each group of its commits as a difference from the base, or from another piece."""
+"""Splits a branch: each group of its commits becomes a difference from the base, or from another part."""
 
 from collections.abc import Collection, Sequence
 
@@ -11,7 +11,7 @@ from mngr_tmr.integrate.split.history import BranchHistory
 
 
 class SplitPart(Struct, frozen=True):
-    """A difference; `needs` are the numbers of earlier pieces that `before` holds."""
+    """A difference; `needs` are the numbers of earlier parts that `before` holds."""
 
     before: str
     after: str
@@ -33,7 +33,10 @@ def split_groups(
     groups: Sequence[Collection[str]],
     paths: Collection[str],
 ) -> list[SplitPart] | None:
-    """A piece for each group of commits, as far as it concerns `paths`; None when they cannot be told apart."""
+    """A part for each group of commits, as far as it concerns `paths`; None when they cannot be separated.
+
+    Where groups share files, each is a difference from the base if it applies there, else from the groups before it.
+    """
     own = [
         {file.path for step in history.steps if step.id in group for file in step.files if file.path in paths}
         for group in groups
@@ -43,55 +46,29 @@ def split_groups(
             whole_part(repo, base, history, [file for file in history.files if file.path in some])
             for some in own
         ]
-    return _untangle(repo, base, history, groups, paths)
-
-
-def _untangle(
-    repo: Repository,
-    base: str,
-    history: BranchHistory,
-    groups: Sequence[Collection[str]],
-    paths: Collection[str],
-) -> list[SplitPart] | None:
-    """Groups that share files: each on the base where it applies there, else on top of those before it."""
-    diffs = [_changes(repo, history, group, paths) for group in groups]
     found: list[CommitDiff] = []
     before = base
-    for steps in diffs:
-        alone = _pick_all(repo, base, steps, base)
-        after = _pick_all(repo, before, steps, base)
+    for group in groups:
+        diffs = []
+        for step in history.steps:
+            files = [file for file in step.files if file.path in paths]
+            if step.id in group and files:
+                after_step = commit_with_files(repo, step.parent, step.id, step.files, files)
+                diffs.append(CommitDiff(step.parent, after_step))
+        alone, after = (_pick_all(repo, tip, diffs, base) for tip in (base, before))
         if after is None:
             return None
         found.append(CommitDiff(before, after) if alone is None else CommitDiff(base, alone))
         before = after
-    files = changed_files(repo, [(diff.before, diff.after) for diff in found])
+    changed = changed_files(repo, [(diff.before, diff.after) for diff in found])
     parts: list[SplitPart] = []
     for diff in found:
-        own = files[diff.before, diff.after]
-        needs = () if diff.before == base else _sharing(parts, own)
-        parts.append(SplitPart(diff.before, diff.after, own, needs))
+        touched = changed[diff.before, diff.after]
+        shared = {file.path for file in touched}
+        earlier = enumerate(parts if diff.before != base else ())
+        needs = (n for n, part in earlier if not shared.isdisjoint(file.path for file in part.files))
+        parts.append(SplitPart(diff.before, diff.after, touched, tuple(needs)))
     return parts
-
-
-def _sharing(parts: Sequence[SplitPart], files: Sequence[FileDiff]) -> tuple[int, ...]:
-    """The numbers of pieces that touch a file of these."""
-    paths = {file.path for file in files}
-    return tuple(
-        number for number, part in enumerate(parts) if not paths.isdisjoint(file.path for file in part.files)
-    )
-
-
-def _changes(
-    repo: Repository, history: BranchHistory, group: Collection[str], paths: Collection[str]
-) -> list[CommitDiff]:
-    found = []
-    for step in history.steps:
-        chosen = [file for file in step.files if file.path in paths]
-        if step.id in group and chosen:
-            found.append(
-                CommitDiff(step.parent, commit_with_files(repo, step.parent, step.id, step.files, chosen))
-            )
-    return found
 
 
 def _pick_all(repo: Repository, tip: str, diffs: Sequence[CommitDiff], root: str) -> str | None:
@@ -101,7 +78,7 @@ def _pick_all(repo: Repository, tip: str, diffs: Sequence[CommitDiff], root: str
         merged = cherry_pick(repo, at, diff, root)
         if not merged.is_clean:
             return None
-        at = repo.commit(merged.tree, [tip], "a piece")
+        at = repo.commit(merged.tree, [tip], "a part")
     return at
 
 
@@ -111,4 +88,4 @@ def commit_with_files(
     """A child of `before` with only the chosen of the files that `after` changes."""
     is_all = len(chosen) == len(files)
     tree = f"{after}^{{tree}}" if is_all else repo.compose(before, [file.entry for file in chosen])
-    return repo.commit(tree, [before], "a piece")
+    return repo.commit(tree, [before], "a part")

@@ -35,7 +35,7 @@ def tokens_of(usage: Mapping[str, Any]) -> int:
 
 
 def count_line(model: ReportModel) -> str:
-    """`12 tests: 3 implementation fixes, 8 clean, 1 lost`."""
+    """`12 tests: 3 implementation fixes, 8 already passing, 1 no result`."""
     parts = [f"{count} {_rows(name, count)}" for name, count in model.counts().items()]
     return f"{plural(model.collected, 'test')}: {', '.join(parts) or 'none'}"
 

@@ -291,7 +291,7 @@ def _notes(case: _Case) -> Iterable[str]:
     if case.tip.outcome and case.tip.outcome != case.after:
         yield f"on the branch: {case.tip.outcome}" + (f": {case.tip.reason}" if case.tip.reason else "")
     if case.merged:
-        yield from (f"left out of the branch: {why}" for why in case.left_out)
+        yield from (f"not merged: {why}" for why in case.left_out)
 
 
 def _weakened(one: Weakening) -> str:

@@ -42,7 +42,7 @@ class ReportSection(Struct, frozen=True):
 
 SECTIONS: dict[SectionName, ReportSection] = {
     "needs_you": ReportSection(
-        "Needs you", "Its agent waits for a permission or an answer, and does nothing until then."
+        "Needs you", "Its agent waits for a permission or an answer, and does nothing until it has one."
     ),
     "implementation": ReportSection(
         "Implementation fixes",
@@ -57,34 +57,36 @@ SECTIONS: dict[SectionName, ReportSection] = {
         "Regressed", "The test passed before the agent's commits and does not with them."
     ),
     "disputed": ReportSection(
-        "Claim and check disagree", "The agent says one thing, running its commit shows another."
+        "Agent was wrong", "The agent says one thing, running its commit shows another."
     ),
-    "flaky": ReportSection("Flaky", "The test passes now and then at the same commit."),
+    "flaky": ReportSection("Flaky", "The test sometimes passes and sometimes fails at the same commit."),
     "failing": ReportSection("Still failing", "The test fails, and no work of this run fixed it."),
     "fixed_by_others": ReportSection(
         "Fixed by other work",
         "Its agent did not fix the test, and it passes on the integrated branch.",
         False,
     ),
-    "infrastructure": ReportSection("Lost", "A step of ours failed, or the agent ended without a result."),
+    "infrastructure": ReportSection(
+        "No result", "The agent died or ended without a result, or a step of the run failed."
+    ),
     "malformed": ReportSection(
         "Unreadable results",
-        "The result is not what was agreed on; it is shown as it came.",
+        "The result does not have the form it must have; it is shown as it is.",
         one="unreadable result",
     ),
     "unverified": ReportSection("Not verified", "There is a result, and nothing that confirms it."),
-    "set_aside": ReportSection(
-        "Left out of the branch", "Verified work that is not on the integrated branch, and why."
-    ),
+    "set_aside": ReportSection("Not merged", "Verified work that is not on the integrated branch, and why."),
     "running": ReportSection(
         "Running", "An agent is at work on it, or its work is being fetched or verified.", False
     ),
     "queued": ReportSection("Waiting", "No agent has been launched for it yet.", False),
     "not_run": ReportSection(
-        "Not run", "The run was interrupted or stopped; resuming it takes these up again.", False
+        "Not run", "The run was interrupted or stopped; a resumed run runs these too.", False
     ),
     "skipped": ReportSection("Skipped", "The test skips itself.", False),
-    "clean": ReportSection("Clean", "The test passes, and the agent found nothing to change.", False),
+    "clean": ReportSection(
+        "Already passing", "The test passes, and the agent found nothing to change.", False
+    ),
     "added": ReportSection(
         "Added tests", "Tests that agents added, as they are on the integrated branch.", one="added test"
     ),

@@ -70,7 +70,7 @@ def _branch(model: ReportModel) -> Iterable[str]:
             f"- {code(one.squashed[:12])} tests and docs of {plural(len(one.squashed_tasks), 'task')}"
         )
     lines += [
-        f"- gate {code(gate.name)} is red: {code(gate.detail)}" for gate in one.gates if not gate.passed
+        f"- gate {code(gate.name)} failed: {code(gate.detail)}" for gate in one.gates if not gate.passed
     ]
     lines += [f"- {one_.kind}: {code(one_.file)} {code(one_.test)}" for one_ in one.weakenings]
     yield "\n".join(lines)

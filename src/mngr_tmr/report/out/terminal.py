@@ -135,19 +135,19 @@ def _branch(model: ReportModel, log: Sequence[str]) -> Iterable[str]:
         yield from _more(len(log) - 3 * _MOST)
     for gate in one.gates:
         if not gate.passed:
-            yield f"  gate {gate.name} is red: {one_line(gate.detail, _WIDE)}"
+            yield f"  gate {gate.name} failed: {one_line(gate.detail, _WIDE)}"
     for weakening in one.weakenings[:_MOST]:
-        yield f"  look at this: {weakening.kind.replace('_', ' ')} in {weakening.file} ({weakening.test})"
+        yield f"  weaker test: {weakening.kind.replace('_', ' ')} in {weakening.file} ({weakening.test})"
 
 
 def _next(model: ReportModel, folder: RunFolder) -> Iterable[str]:
     one, run = model.integration, run_argument(model, folder)
-    rows: list[tuple[str, str]] = [("look", f"mngr tmr report {run} --serve")]
+    rows: list[tuple[str, str]] = [("view", f"mngr tmr report {run} --serve")]
     if one is not None and one.tip != one.base:
         rows.append(("review", f"git log --reverse -p {one.base[:12]}..{one.branch}"))
-        rows.append(("take", f"git merge {one.branch}"))
+        rows.append(("merge", f"git merge {one.branch}"))
     if one is not None and one.fixes:
-        rows.append(("take back one", f"git switch {one.branch} && git revert {one.fixes[0].commit[:12]}"))
+        rows.append(("revert one", f"git switch {one.branch} && git revert {one.fixes[0].commit[:12]}"))
     if model.state == "failed":
         rows.append(("integrate", f"mngr tmr integrate {run}"))
     if (more := _resume(model)) is not None:

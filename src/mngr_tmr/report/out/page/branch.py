@@ -58,7 +58,7 @@ def _fix(spec: RunSpec, integration: Integration, fix: Fix, tests: dict[str, str
         Witness(*_corners(fix)) if fix.witness else None,
         tuple(_weakenings(integration, fix.paths)),
         tuple(tests.get(task, task) for task in fix.needed_by),
-        (Recipe("take it back", revert_command(spec, *_standing_on(integration, fix), fix.commit)),),
+        (Recipe("revert it", revert_command(spec, *_standing_on(integration, fix), fix.commit)),),
     )
 
 
@@ -93,7 +93,7 @@ def _squashed(spec: RunSpec, integration: Integration, tests: dict[str, str]) ->
         commit_key(integration.squashed),
         tests=tuple(tests.get(task, task) for task in integration.squashed_tasks),
         weakenings=tuple(_weakenings(integration, tuple(one.file for one in rest))),
-        recipes=(Recipe("take it back", revert_command(spec, integration.squashed)),),
+        recipes=(Recipe("revert it", revert_command(spec, integration.squashed)),),
     )
 
 

@@ -213,4 +213,4 @@ def _recipes(model: ReportModel, run_word: str) -> Iterable[Recipe]:
     elif model.state == "failed":
         yield Recipe("integrate again", f"mngr tmr integrate {run_word}")
     elif "infrastructure" in model.counts():
-        yield Recipe("try again what was lost", f"mngr tmr resume {run_word} --retry")
+        yield Recipe("retry the tests without a result", f"mngr tmr resume {run_word} --retry")

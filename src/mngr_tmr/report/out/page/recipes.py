@@ -1,4 +1,4 @@
-"""Commands to copy: run a test again at a commit, take a fix back, look at an agent at work."""
+"""Commands to copy: run a test again at a commit, revert a fix, look at an agent at work."""
 
 import shlex
 from collections.abc import Iterable
@@ -33,7 +33,7 @@ def row_recipes(spec: RunSpec, run: str, row: ReportRow) -> Iterable[Recipe]:
     yield Recipe("run it at the base, by hand", copy_command(spec, spec.base, row.task.node_id))
     for one in row.merged:
         if one.rank:
-            yield Recipe(f"take back fix {one.rank}", revert_command(spec, one.commit))
+            yield Recipe(f"revert fix {one.rank}", revert_command(spec, one.commit))
 
 
 def revert_command(spec: RunSpec, *commits: str) -> str:
