@@ -177,7 +177,7 @@ def pipeline() -> PipelineSample:
         "causes": CAUSES,
         "matters": MATTERS,
         "commits": _commits(sample),
-        "recipes": (Recipe("take it all", "git merge tmr/night/integrated"),),
+        "recipes": (Recipe("merge the branch", "git merge tmr/night/integrated"),),
         "headline": "on the branch: 1 passes, 1 fails (it failed before)",
         "measured": MEASURED,
     }
@@ -232,7 +232,7 @@ def _findings(sample: PipelineSample) -> None:
         verdict="", facts=(Fact("failed at", "watch", "bad"),), notes=("watch: no sign of life for 25 s",)
     )
     sample.row("export", "infrastructure", "timeout", lost, ("agent", "agent", _talk(sample)))
-    torn = Detail((), texts=(Text("the result as it came", '{"outcome": "fi', "it is cut"),))
+    torn = Detail((), texts=(Text("the result as it was received", '{"outcome": "fi', "it is cut"),))
     sample.row("torn", "malformed", "error", Work(notes=("it is cut",)), ("agent", "agent", torn))
 
 

@@ -254,7 +254,7 @@ def test_the_lines_lead_with_causes_and_end_with_what_to_do_next() -> None:
     assert "page: /repo/.mngr/tmr/r1/report.html" in lines
     assert lines[-3:] == (
         "next:",
-        "  look          mngr tmr report r1 --serve",
+        "  view          mngr tmr report r1 --serve",
         "  resume        mngr tmr resume r1",
     )
 

@@ -125,7 +125,7 @@ def test_the_agents_own_tab_has_conversation_result_prompt_and_recording(repo: P
         ("user", "mend it"),
         ("agent", "mended"),
     ]
-    assert [text.title for text in detail.texts] == ["the result as it came", "its prompt"]
+    assert [text.title for text in detail.texts] == ["the result as it was received", "its prompt"]
     assert "1 damaged line of the conversation left out" in detail.notes
     (cast,) = detail.casts
     assert (cast.cols, cast.duration_s) == (100, 150.0)
@@ -222,7 +222,7 @@ def test_commits_of_the_branch_carry_witness_weakenings_flags_and_how_to_take_th
     assert commit.flags == (
         "the old test passes without it",
         "depends on dddddddddddd",
-        "a conflict in till.py was settled by tmr-r1-x",
+        "a conflict in till.py was resolved by tmr-r1-x",
     )
     assert commit.recipes[0].command == (
         f"git switch tmr/r1/integrated && git revert --no-edit aaaaaaaaaaaa {tip[:12]}"

@@ -1,4 +1,4 @@
-"""Failures with one cause, put together: "12 failures, 3 causes"."""
+"""Groups failures that have one cause: "12 failures, 3 causes"."""
 
 import hashlib
 from collections.abc import Iterable, Sequence
@@ -111,11 +111,11 @@ def _print(failure: TestFailure) -> Fingerprint:
 def _cause(members: Sequence[TestFailure]) -> FailureCause:
     first = members[0]
     prints = [_print(member) for member in members]
-    words = (*_fields(prints[0]), first.fix)
+    words = (prints[0].stage, prints[0].exception, prints[0].frame, prints[0].message, first.fix)
     digest = hashlib.sha256("\0".join(words).encode(errors="replace")).hexdigest()[:10]
     alike = [print_ for print_ in prints if print_ != prints[0]] == []
     titles = {
-        print_: telling_line(without_escapes(member.text)) or "nothing was said"
+        print_: telling_line(without_escapes(member.text)) or "no message"
         for print_, member in zip(reversed(prints), reversed(members), strict=True)
     }
     title = titles.pop(prints[0])
@@ -131,7 +131,3 @@ def _cause(members: Sequence[TestFailure]) -> FailureCause:
         first.fix,
         tuple(sorted(titles.values()))[:_OTHER_TITLES],
     )
-
-
-def _fields(print_: Fingerprint) -> tuple[str, str, str, str]:
-    return print_.stage, print_.exception, print_.frame, print_.message

@@ -5,7 +5,7 @@ from typing import Any
 
 from mngr_tmr.report.data.causes import FailureCause, count_failures, count_fixed
 from mngr_tmr.report.data.report_model import ReportModel
-from mngr_tmr.report.data.sections import SECTIONS, SectionName
+from mngr_tmr.report.data.sections import SECTIONS
 
 _TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
 
@@ -18,9 +18,9 @@ def plural(count: int, noun: str) -> str:
 def failures_and_causes(causes: Sequence[FailureCause]) -> str:
     """`20 failures (18 fixed), 8 causes`; fixed is what failed at the base and passes on the branch."""
     failures, fixed = count_failures(causes), count_fixed(causes)
-    told = "" if not fixed else f" ({fixed} fixed)" if fixed < failures else " (all fixed)"
-    told = " (fixed)" if fixed == failures == 1 else told
-    return f"{plural(failures, 'failure')}{told}, {plural(len(causes), 'cause')}"
+    mark = "" if not fixed else f" ({fixed} fixed)" if fixed < failures else " (all fixed)"
+    mark = " (fixed)" if fixed == failures == 1 else mark
+    return f"{plural(failures, 'failure')}{mark}, {plural(len(causes), 'cause')}"
 
 
 def cost_of(usage: Mapping[str, Any]) -> float | None:
@@ -36,10 +36,8 @@ def tokens_of(usage: Mapping[str, Any]) -> int:
 
 def count_line(model: ReportModel) -> str:
     """`12 tests: 3 implementation fixes, 8 already passing, 1 no result`."""
-    parts = [f"{count} {_rows(name, count)}" for name, count in model.counts().items()]
+    parts = []
+    for name, count in model.counts().items():
+        section = SECTIONS[name]
+        parts.append(f"{count} {section.one if count == 1 and section.one else section.title.lower()}")
     return f"{plural(model.collected, 'test')}: {', '.join(parts) or 'none'}"
-
-
-def _rows(name: SectionName, count: int) -> str:
-    section = SECTIONS[name]
-    return section.one if count == 1 and section.one else section.title.lower()

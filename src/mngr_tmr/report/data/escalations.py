@@ -1,4 +1,4 @@
-"""What agents want someone else to look at, whatever became of their own test: the same told twice is one, counted."""
+"""Problems that agents report besides their own test; equal ones are grouped and counted."""
 
 from collections.abc import Iterable, Sequence
 
@@ -32,7 +32,17 @@ def group_escalations(
             raised = RaisedEscalation(one.kind, one.title, (row.task.node_id,), (one.detail,), one.locations)
             groups.setdefault((_key(one.kind), _key(one.title)), []).append(raised)
     found = [_joined(members) for members in groups.values()]
-    found += _shared(rows, integration) if integration else []
+    names = {row.task.slug: row.task.node_id for row in rows if row.task.slug}
+    for problem in integration.shared_problems if integration else ():
+        found.append(
+            RaisedEscalation(
+                SHARED,
+                f"{problem.get('count', 'several')} similar edits: {problem.get('title', '')}",
+                tuple(names.get(str(task), str(task)) for task in problem.get("tasks", ())),
+                (str(problem["example"]),) if problem.get("example") else (),
+                tuple(map(str, problem.get("files", ()))),
+            )
+        )
     return tuple(sorted(found, key=lambda raised: (-len(raised.tests), raised.kind, raised.title)))
 
 
@@ -49,20 +59,6 @@ def _joined(members: Sequence[RaisedEscalation]) -> RaisedEscalation:
         _distinct(detail for one in members for detail in one.details if detail.strip())[:_DETAILS],
         _distinct(place for one in members for place in one.locations),
     )
-
-
-def _shared(rows: Sequence[ReportRow], integration: Integration) -> list[RaisedEscalation]:
-    names = {row.task.slug: row.task.node_id for row in rows if row.task.slug}
-    return [
-        RaisedEscalation(
-            SHARED,
-            f"{one.get('count', 'several')} similar edits: {one.get('title', '')}",
-            tuple(names.get(str(task), str(task)) for task in one.get("tasks", ())),
-            _distinct((str(one["example"]),) if one.get("example") else ()),
-            tuple(map(str, one.get("files", ()))),
-        )
-        for one in integration.shared_problems
-    ]
 
 
 def _distinct(items: Iterable[str]) -> tuple[str, ...]:

@@ -63,7 +63,8 @@ def fingerprint(stage: str, text: str, test: str = "") -> Fingerprint:
     frame = _frame(text)
     file, _, name = test.partition("::")
     if file and frame.partition(":")[0] == _tail(file):
-        frame = "" if _says_enough(message) else f"{_tail(file)}:{name.partition('[')[0]}"
+        words = {word.lower() for word in _WORD.findall(_EXCEPTION.sub("", message))} - _EMPTY_WORDS
+        frame = "" if len(words) >= _TELLING else f"{_tail(file)}:{name.partition('[')[0]}"
     return Fingerprint(stage, exception, frame, message)
 
 
@@ -76,7 +77,10 @@ def telling_line(text: str) -> str:
     marked = [line[1:] for line in lines if line.startswith("E  ")]
     named = [line for line in lines if _EXCEPTION.match(line)]
     said = (marked or named[-1:] or lines or [""])[0].strip()
-    complaint = _complaint(marked)
+    # Below "stderr:" the test kit shows the standard error of the command.
+    starts = [number for number, line in enumerate(marked, 1) if line.strip() == "stderr:"]
+    stderr = [line.strip() for line in marked[starts[-1] :]] if starts else []
+    complaint = next((line for line in reversed(stderr) if _EXCEPTION.match(line)), (stderr or [""])[0])
     said += _ending(said, marked)
     line = _EXCEPTION.sub(r"\1:", said, count=1).rstrip(" :") if _EXCEPTION.match(said) else said
     return one_line(f"{line}: {complaint}" if complaint else line, _LONGEST)
@@ -90,13 +94,6 @@ def _ending(said: str, marked: list[str]) -> str:
     if not codes or (codes[-1] == "0" and not _ABOUT_ENDING.search(said)):
         return ""
     return f", got exit code {codes[-1]}"
-
-
-def _complaint(marked: list[str]) -> str:
-    """The test kit shows the standard error of the command: the exception it ends with, or its first line."""
-    starts = [number for number, line in enumerate(marked, 1) if line.strip() == "stderr:"]
-    lines = [line.strip() for line in marked[starts[-1] :]] if starts else []
-    return next((line for line in reversed(lines) if _EXCEPTION.match(line)), lines[0] if lines else "")
 
 
 def normal(line: str) -> str:
@@ -126,8 +123,3 @@ def _frame(text: str) -> str:
 def _tail(path: str) -> str:
     """The last two names of a path: copies lie in folders of different names."""
     return "/".join(path.replace("\\", "/").split("/")[-2:])
-
-
-def _says_enough(message: str) -> bool:
-    words = {word.lower() for word in _WORD.findall(_EXCEPTION.sub("", message))} - _EMPTY_WORDS
-    return len(words) >= _TELLING

@@ -61,13 +61,13 @@ class ReportRow(Struct, frozen=True):
 
     @property
     def verdict(self) -> str:
-        """What we saw at the agent's commit."""
+        """The outcome at the agent's commit."""
         return verdict(self.record.after) if self.record else self.outcome
 
 
 def make_rows(records: Sequence[TaskRecord], integration: Integration | None = None) -> tuple[ReportRow, ...]:
     """All rows in the order of the sections; within one by rank, then as they were collected."""
-    where = _Whereabouts(integration)
+    where = _BranchWork(integration)
     rows = [_row(record, where) for record in records]
     rows += _added(records, integration, where)
     return tuple(sorted(rows, key=lambda row: (NAMES.index(row.section), row.rank)))
@@ -81,8 +81,8 @@ def verdict(verified: Verified | None) -> str:
     return verified.verdict if verified else ""
 
 
-class _Whereabouts:
-    """Where each task's work went."""
+class _BranchWork:
+    """What became of each task's work, and how the branch fares in the tests."""
 
     def __init__(self, integration: Integration | None) -> None:
         self.accounts: dict[str, list[Account]] = {}
@@ -110,7 +110,7 @@ class _Whereabouts:
 
 
 class _Case(Struct, frozen=True):
-    """What the table below looks at."""
+    """One task, as the table below sees it."""
 
     record: TaskRecord
     result: Result | None
@@ -134,7 +134,7 @@ class _Case(Struct, frozen=True):
     @property
     def has_failed(self) -> bool:
         """It does not pass at its agent's commit, or the agent gave it up."""
-        return self.after not in (*_NOT_BAD, "skipped") or _outcome(self) == "failed"
+        return self.after not in (*_NOT_BAD, "skipped") or self.outcome == "failed"
 
     @property
     def tip(self) -> Measured:
@@ -148,26 +148,100 @@ class _Case(Struct, frozen=True):
         return any(commit.kind == "implementation" for commit in self.record.commits)
 
     @property
-    def left_out(self) -> tuple[str, ...]:
+    def not_merged(self) -> tuple[str, ...]:
         """Why work of it is not on the branch."""
         left = [account.why for account in self.accounts if account.kind in ("excluded", "failed")]
         return tuple(dict.fromkeys(left)) if self.record.commits else ()
 
+    @property
+    def not_run_reason(self) -> str:
+        """Why launching stopped, or that the run was interrupted: then the step that was interrupted is named."""
+        return (
+            "the run was interrupted first"
+            if self.record.stage or not self.record.message
+            else self.record.message
+        )
 
-# The first that holds decides.
+    @property
+    def failed_step(self) -> str:
+        return f"{self.record.stage}: {self.record.message}" if self.record.stage else self.record.message
+
+    @property
+    def question(self) -> str:
+        words = {"permission": "it asks for permission", "input": "it asks a question"}
+        return ": ".join(filter(None, (words.get(self.record.asks, self.record.asks), self.record.question)))
+
+    @property
+    def result_problem(self) -> str:
+        if self.record.claim is None:
+            return "it handed over no result"
+        return self.record.claim.problem or ("" if self.result else "it handed over no result")
+
+    @property
+    def outcome(self) -> str:
+        return self.result.outcome if self.result else ""
+
+    @property
+    def blocker(self) -> str:
+        blocked = self.result.blocked if self.result else None
+        return f"{blocked.stage}: {blocked.reason}" if blocked else "it does not say why"
+
+    @property
+    def is_regressed(self) -> bool:
+        return self.before == "passed" and self.after not in _NOT_BAD and bool(self.record.commits)
+
+    @property
+    def dispute(self) -> str:
+        """How the claim differs from what was seen; a flaky test does not contradict it."""
+        if self.result is None:
+            return ""
+        named = [commit for change in self.result.changes for commit in change.commits]
+        if named and not self.record.commits:
+            return f"it names {len(named)} commits, and its branch has none of them"
+        claimed = outcome_word(self.result.passed_after)
+        if claimed == "passed" and self.after not in _NOT_BAD:
+            return f"it says passed, the check says {self.after}: {self.reason}"
+        if claimed == "failed" and self.after == "passed":
+            return "it says failed, the check says passed"
+        return ""
+
+    @property
+    def titles(self) -> str:
+        titles = [one.title for one in self.merged if one.title]
+        return "; ".join(titles or (commit.subject for commit in self.record.commits))
+
+    @property
+    def notes(self) -> Iterable[str]:
+        """What a reader must know and the section does not say."""
+        yield from self.record.notes
+        for commit in self.record.commits:
+            if commit.is_mislabelled:
+                yield f"{commit.id[:12]} is labelled {commit.claimed} and touches implementation"
+        claimed = outcome_word(self.result.passed_before) if self.result else ""
+        if claimed and self.before and claimed != self.before:
+            yield f"before its work: the agent says {claimed}, the check says {self.before}"
+        if self.before == "flaky":
+            yield "the test is flaky at the base commit"
+        if self.tip.outcome and self.tip.outcome != self.after:
+            yield f"on the branch: {self.tip.outcome}" + (f": {self.tip.reason}" if self.tip.reason else "")
+        if self.merged:
+            yield from (f"not merged: {why}" for why in self.not_merged)
+
+
+# The first entry whose condition holds decides.
 _TABLE: tuple[tuple[SectionName, Callable[[_Case], bool], Callable[[_Case], str]], ...] = (
     ("queued", lambda case: case.record.end == "queued", lambda _: "no agent yet"),
-    ("not_run", lambda case: case.record.end == "not_run", lambda case: _not_run(case.record)),
-    ("needs_you", lambda case: case.record.asks != "", lambda case: _asked(case.record)),
+    ("not_run", lambda case: case.record.end == "not_run", lambda case: case.not_run_reason),
+    ("needs_you", lambda case: case.record.asks != "", lambda case: case.question),
     ("running", lambda case: case.record.end == "running", lambda case: case.record.agent),
-    ("infrastructure", lambda case: case.record.end == "failed", lambda case: _step(case.record)),
+    ("infrastructure", lambda case: case.record.end == "failed", lambda case: case.failed_step),
     (
         "infrastructure",
         lambda case: case.after == "wrong_code",
         lambda case: f"wrong code under test: {case.reason}; give every copy its own environment: --own-venv",
     ),
-    ("malformed", lambda case: _problem(case) != "", lambda case: _problem(case)),
-    ("blocked", lambda case: _outcome(case) == "blocked", lambda case: _blocked(case)),
+    ("malformed", lambda case: case.result_problem != "", lambda case: case.result_problem),
+    ("blocked", lambda case: case.outcome == "blocked", lambda case: case.blocker),
     (
         "unverified",
         lambda case: case.after == "cannot_tell",
@@ -175,10 +249,10 @@ _TABLE: tuple[tuple[SectionName, Callable[[_Case], bool], Callable[[_Case], str]
     ),
     (
         "regressed",
-        lambda case: _regressed(case),
+        lambda case: case.is_regressed,
         lambda case: f"passed before, now {case.after}: {case.reason}",
     ),
-    ("disputed", lambda case: _dispute(case) != "", lambda case: _dispute(case)),
+    ("disputed", lambda case: case.dispute != "", lambda case: case.dispute),
     ("flaky", lambda case: case.after == "flaky", lambda case: case.reason),
     (
         "fixed_by_others",
@@ -192,24 +266,29 @@ _TABLE: tuple[tuple[SectionName, Callable[[_Case], bool], Callable[[_Case], str]
         lambda case: case.has_failed,
         lambda case: case.reason or "the agent says that it failed",
     ),
-    ("unverified", lambda case: case.record.after is None, lambda _: "the test was not run by anyone else"),
-    ("set_aside", lambda case: bool(case.left_out and not case.merged), lambda case: case.left_out[0]),
+    ("unverified", lambda case: case.record.after is None, lambda _: "only its agent ran the test"),
+    ("set_aside", lambda case: bool(case.not_merged and not case.merged), lambda case: case.not_merged[0]),
     ("flaky", lambda case: case.tip.outcome == "flaky", lambda case: f"on the branch: {case.tip.reason}"),
     ("failing", lambda case: case.tip.is_failure, lambda case: f"on the branch: {case.tip.reason}"),
-    ("implementation", lambda case: case.has_implementation, lambda case: _titles(case)),
-    ("other", lambda case: bool(case.record.commits), lambda case: _titles(case)),
+    ("implementation", lambda case: case.has_implementation, lambda case: case.titles),
+    ("other", lambda case: bool(case.record.commits), lambda case: case.titles),
     ("skipped", lambda case: case.after == "skipped", lambda case: case.reason),
     ("clean", lambda _: True, lambda _: ""),
 )
 
 
-def _row(record: TaskRecord, where: _Whereabouts) -> ReportRow:
+def _row(record: TaskRecord, where: _BranchWork) -> ReportRow:
     slug = record.task.slug
     result = record.claim.result if record.claim else None
     merged, accounts = where.merged(slug), tuple(where.accounts.get(slug, ()))
     case = _Case(record, result, merged, accounts, where.measured.get(record.task.node_id))
     section, why = next((name, why(case)) for name, holds, why in _TABLE if holds(case))
-    outcome = result.outcome if result else ""
+    weaker = []
+    for one in where.weakenings.get(slug, ()):
+        change = " → ".join(filter(None, (one.before, one.after)))
+        weaker.append(
+            f"{one.kind.replace('_', ' ')} in {one.file}::{one.test}{f': {change}' if change else ''}"
+        )
     return ReportRow(
         record.task,
         section,
@@ -217,90 +296,15 @@ def _row(record: TaskRecord, where: _Whereabouts) -> ReportRow:
         record,
         merged,
         accounts,
-        outcome=outcome,
-        notes=(*_notes(case), *map(_weakened, where.weakenings.get(slug, ()))),
+        outcome=case.outcome,
+        notes=(*case.notes, *weaker),
         measured=case.measured,
         fixed_by=where.fixed_by.get(record.task.node_id, ""),
     )
 
 
-def _not_run(record: TaskRecord) -> str:
-    """Why launching stopped, or that the run was interrupted: then the step that was interrupted is named."""
-    return "the run was interrupted first" if record.stage or not record.message else record.message
-
-
-def _step(record: TaskRecord) -> str:
-    return f"{record.stage}: {record.message}" if record.stage else record.message
-
-
-def _asked(record: TaskRecord) -> str:
-    words = {"permission": "it asks for permission", "input": "it asks a question"}
-    return ": ".join(filter(None, (words.get(record.asks, record.asks), record.question)))
-
-
-def _problem(case: _Case) -> str:
-    if case.record.claim is None:
-        return "it handed over no result"
-    return case.record.claim.problem or ("" if case.result else "it handed over no result")
-
-
-def _outcome(case: _Case) -> str:
-    return case.result.outcome if case.result else ""
-
-
-def _blocked(case: _Case) -> str:
-    blocked = case.result.blocked if case.result else None
-    return f"{blocked.stage}: {blocked.reason}" if blocked else "it does not say why"
-
-
-def _regressed(case: _Case) -> bool:
-    return case.before == "passed" and case.after not in _NOT_BAD and bool(case.record.commits)
-
-
-def _dispute(case: _Case) -> str:
-    """How the claim differs from what was seen; a flaky test is a verdict of its own and no lie."""
-    if case.result is None:
-        return ""
-    named = [commit for change in case.result.changes for commit in change.commits]
-    if named and not case.record.commits:
-        return f"it names {len(named)} commits, and none came home"
-    claimed = outcome_word(case.result.passed_after)
-    if claimed == "passed" and case.after not in _NOT_BAD:
-        return f"it says passed, the check says {case.after}: {case.reason}"
-    if claimed == "failed" and case.after == "passed":
-        return "it says failed, the check says passed"
-    return ""
-
-
-def _titles(case: _Case) -> str:
-    titles = [one.title for one in case.merged if one.title]
-    return "; ".join(titles or (commit.subject for commit in case.record.commits))
-
-
-def _notes(case: _Case) -> Iterable[str]:
-    """What a reader must know and the section does not say."""
-    yield from case.record.notes
-    for commit in case.record.commits:
-        if commit.is_mislabelled:
-            yield f"{commit.id[:12]} is labelled {commit.claimed} and touches implementation"
-    claimed = outcome_word(case.result.passed_before) if case.result else ""
-    if claimed and case.before and claimed != case.before:
-        yield f"before its work: the agent says {claimed}, the check says {case.before}"
-    if case.before == "flaky":
-        yield "the test is flaky at the base commit"
-    if case.tip.outcome and case.tip.outcome != case.after:
-        yield f"on the branch: {case.tip.outcome}" + (f": {case.tip.reason}" if case.tip.reason else "")
-    if case.merged:
-        yield from (f"not merged: {why}" for why in case.left_out)
-
-
-def _weakened(one: Weakening) -> str:
-    change = " → ".join(filter(None, (one.before, one.after)))
-    return f"{one.kind.replace('_', ' ')} in {one.file}::{one.test}{f': {change}' if change else ''}"
-
-
 def _added(
-    records: Sequence[TaskRecord], integration: Integration | None, where: _Whereabouts
+    records: Sequence[TaskRecord], integration: Integration | None, where: _BranchWork
 ) -> Iterable[ReportRow]:
     """Tests that agents added: those on the branch, or before there is one those that the checks saw."""
     if integration is not None:

@@ -1,13 +1,11 @@
 """The report as GitHub shows it under a step of a workflow; what agents wrote is in code spans, which do nothing."""
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from mngr_tmr.agent_text import code
-from mngr_tmr.report.data.causes import FailureCause
 from mngr_tmr.report.data.counts import count_line, failures_and_causes, plural
 from mngr_tmr.report.data.report_model import ReportModel
-from mngr_tmr.report.data.rows import ReportRow
 from mngr_tmr.report.data.sections import SECTIONS, SectionName
 
 VARIABLE = "GITHUB_STEP_SUMMARY"
@@ -17,16 +15,26 @@ _QUIET: tuple[SectionName, ...] = ("clean", "skipped", "queued", "running")
 
 
 def step_summary(model: ReportModel) -> str:
-    """Causes, counts, the branch, then the rows that someone should look at."""
+    """Causes, counts, the branch, then the rows with findings."""
     spec = model.spec
     parts = [f"## mngr tmr {code(spec.id)}", f"{count_line(model)}."]
     parts += [f"**{model.headline}**"] if model.headline else []
     parts += _causes(model)
     parts += _branch(model)
-    parts += _raised(model)
+    if model.raised:
+        lines = [f"- {len(one.tests)} x {code(one.kind)} {code(one.title)}" for one in model.raised[:_ROWS]]
+        parts += ["### Raised by agents", "\n".join(lines)]
     for name in model.counts():
-        if name not in _QUIET:
-            parts += _section(name, model.section(name))
+        if name in _QUIET:
+            continue
+        rows = model.section(name)
+        lines = [
+            f"| {code(row.task.node_id)} | {row.claimed or ' '} | {row.verdict or ' '} | {code(row.why)} |"
+            for row in rows[:_ROWS]
+        ]
+        lines += [f"| and {len(rows) - _ROWS} more | | | |"] if len(rows) > _ROWS else []
+        head = ["| test | claim | check | why |", "| --- | --- | --- | --- |"]
+        parts += [f"### {SECTIONS[name].title} ({len(rows)})", "\n".join([*head, *lines])]
     parts += [f"> {code(problem)}" for problem in model.now.problems]
     text = "\n\n".join(parts) + "\n"
     return text if len(text.encode()) <= _LIMIT else text.encode()[:_LIMIT].decode(errors="ignore") + "\n…\n"
@@ -44,17 +52,12 @@ def _causes(model: ReportModel) -> Iterable[str]:
     if not model.causes:
         return
     yield f"### {failures_and_causes(model.causes)}"
-    lines = [
-        f"| {len(cause.tests)} | {code(cause.stage)} | {code(cause.title)} | {_state(cause)} |"
-        for cause in model.causes[:_ROWS]
-    ]
+    lines = []
+    for cause in model.causes[:_ROWS]:
+        state = f"{len(cause.fixed)} of {len(cause.tests)} fixed" if cause.fixed else "open"
+        state = state if cause.is_open else "fixed"
+        lines.append(f"| {len(cause.tests)} | {code(cause.stage)} | {code(cause.title)} | {state} |")
     yield "\n".join(["| tests | stage | cause | |", "| ---: | --- | --- | --- |", *lines])
-
-
-def _state(cause: FailureCause) -> str:
-    if not cause.fixed:
-        return "open"
-    return f"{len(cause.fixed)} of {len(cause.tests)} fixed" if cause.is_open else "fixed"
 
 
 def _branch(model: ReportModel) -> Iterable[str]:
@@ -74,23 +77,3 @@ def _branch(model: ReportModel) -> Iterable[str]:
     ]
     lines += [f"- {one_.kind}: {code(one_.file)} {code(one_.test)}" for one_ in one.weakenings]
     yield "\n".join(lines)
-
-
-def _raised(model: ReportModel) -> Iterable[str]:
-    if model.raised:
-        yield "### Raised by agents"
-        yield "\n".join(
-            f"- {len(one.tests)} x {code(one.kind)} {code(one.title)}" for one in model.raised[:_ROWS]
-        )
-
-
-def _section(name: SectionName, rows: Sequence[ReportRow]) -> Iterable[str]:
-    section = SECTIONS[name]
-    yield f"### {section.title} ({len(rows)})"
-    lines = [
-        f"| {code(row.task.node_id)} | {row.claimed or ' '} | {row.verdict or ' '} | {code(row.why)} |"
-        for row in rows[:_ROWS]
-    ]
-    if len(rows) > _ROWS:
-        lines.append(f"| and {len(rows) - _ROWS} more | | | |")
-    yield "\n".join(["| test | claim | check | why |", "| --- | --- | --- | --- |", *lines])

@@ -76,7 +76,7 @@ class RunStatus(Struct, frozen=True):
 
 
 def make_status(model: ReportModel, page: str, at: float) -> RunStatus:
-    """At a time, which for a run that nobody runs is that of its last entry."""
+    """The status at a time; for a run without a process it is the time of its last entry."""
     spec, now = model.spec, model.now
     at = at if now.is_alive else now.last_at
     return RunStatus(
@@ -102,7 +102,9 @@ def status_lines(model: ReportModel, status: RunStatus) -> tuple[str, ...]:
     """Counts, slots, the slowest first with how to attach, causes and matters so far."""
     lines = [f"run {status.run}: {status.state}, {clock(status.elapsed_s)}", count_line(model)]
     if status.state == "running":
-        lines.append(f"slots: {status.used_slots} of {status.slots}{_doing(status)}")
+        steps = Counter(live.doing for live in status.live)
+        doing = "".join(f", {count} {word}" for word, count in steps.items())
+        lines.append(f"slots: {status.used_slots} of {status.slots}{doing}")
     lines += _stage_lines(status)
     shown = [live for live in status.live if live.doing != _WORDS[Phase.TO_VERIFY]]
     for live in shown[:_MOST]:
@@ -125,7 +127,7 @@ def status_lines(model: ReportModel, status: RunStatus) -> tuple[str, ...]:
     lines += [f"problem: {problem}" for problem in status.problems]
     lines += [f"page: {status.page}"] if status.page else []
     if status.state == "interrupted":
-        lines.append(f"no process is at work on it: mngr tmr resume {status.run}")
+        lines.append(f"no process runs it: mngr tmr resume {status.run}")
     return tuple(map(printable, lines))
 
 
@@ -171,18 +173,13 @@ def _live(model: ReportModel, at: float) -> Iterable[LiveTask]:
 
 
 def _urgency(live: LiveTask) -> tuple[int, float]:
-    """What needs a person first, then what may hang, then agents at work; what waits for us comes last."""
+    """The order of tasks: those that need a person, may hang, have an agent at work; those that wait come last."""
     order = (_SILENT, _WORDS[Phase.WORKING])
     last = {_WORDS[Phase.VERIFYING]: len(order) + 2, _WORDS[Phase.TO_VERIFY]: len(order) + 3}
     if live.asks:
         return 0, -live.seconds
     place = order.index(live.doing) + 1 if live.doing in order else last.get(live.doing, len(order) + 1)
     return place, -live.seconds
-
-
-def _doing(status: RunStatus) -> str:
-    counts = Counter(live.doing for live in status.live)
-    return "".join(f", {count} {word}" for word, count in counts.items())
 
 
 def _more(count: int) -> list[str]:

@@ -101,7 +101,24 @@ class Summary(Struct, frozen=True):
 
 
 def make_summary(model: ReportModel, folder: RunFolder) -> Summary:
-    spec = model.spec
+    spec, one = model.spec, model.integration
+    branch = (
+        None
+        if one is None
+        else BranchSummary(
+            name=one.branch,
+            tip=one.tip,
+            squashed=one.squashed,
+            fixes=one.fixes,
+            gates=one.gates,
+            weakenings=one.weakenings,
+            conflicts=one.conflicts,
+            notes=one.notes,
+            pr_url=one.pr_url,
+            headline=model.headline,
+            counts=count(one.measured) if one.measured else None,
+        )
+    )
     return Summary(
         spec.id,
         spec.repo,
@@ -115,7 +132,7 @@ def make_summary(model: ReportModel, folder: RunFolder) -> Summary:
         model.causes,
         model.raised,
         tuple(_row(row, folder) for row in model.rows),
-        _branch(model),
+        branch,
         model.usage,
         model.now.problems,
         model.now.took_s,
@@ -167,23 +184,4 @@ def _row(row: ReportRow, folder: RunFolder) -> RowSummary:
         usage=record.usage,
         notes=row.notes,
         measured=row.measured,
-    )
-
-
-def _branch(model: ReportModel) -> BranchSummary | None:
-    one = model.integration
-    if one is None:
-        return None
-    return BranchSummary(
-        one.branch,
-        one.tip,
-        one.squashed,
-        one.fixes,
-        one.gates,
-        one.weakenings,
-        one.conflicts,
-        one.notes,
-        one.pr_url,
-        model.headline,
-        count(one.measured) if one.measured else None,
     )

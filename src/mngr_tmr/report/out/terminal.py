@@ -29,24 +29,25 @@ _QUIET: tuple[SectionName, ...] = (
 
 def report_lines(model: ReportModel, folder: RunFolder, page: str) -> tuple[str, ...]:
     """Every line is safe to print."""
-    log = branch_log(model)
-    parts = (
-        (model.headline,) if model.headline else (),
-        _stage(model),
-        _causes(model),
-        _counts(model),
-        _raised(model),
-        _branch(model, log),
-        _used(model),
-        (f"  problem: {problem}" for problem in model.now.problems),
-        (f"page: {page}",) if page else (),
-        _next(model, folder),
-    )
-    return tuple(printable(line) for part in parts for line in part)
+    lines = [model.headline] if model.headline else []
+    if model.state == "integrating":
+        lines.append(f"integrating: {model.now.stage.step}; the lines below are not final")
+    elif model.state == "failed":
+        lines.append(f"integration failed: {one_line(model.now.stage.message, _LONGEST)}")
+    lines += _findings(model)
+    lines += _branch(model, branch_log(model))
+    cost, tokens = cost_of(model.usage), tokens_of(model.usage)
+    if cost or tokens:
+        used = ([f"${cost:.2f}"] if cost is not None else []) + ([f"{tokens:,} tokens"] if tokens else [])
+        lines.append(f"agents used {', '.join(used)}, all attempts together")
+    lines += [f"  problem: {problem}" for problem in model.now.problems]
+    lines += [f"page: {page}"] if page else []
+    lines += _next(model, folder)
+    return tuple(map(printable, lines))
 
 
 def printable(line: str) -> str:
-    """A line without anything that a terminal would obey."""
+    """A line without control characters, of limited length."""
     return " ".join(plain(line).splitlines())[:_LONGEST]
 
 
@@ -72,31 +73,20 @@ def branch_log(model: ReportModel) -> tuple[str, ...]:
     if one is None or one.tip == one.base:
         return ()
     try:
-        said = Repository(model.spec.repo, 0).ask(
+        log = Repository(model.spec.repo, 0).ask(
             "log", "--oneline", "--no-decorate", f"{one.base}..{one.tip}", "--"
         )
     except mngr.MngrError as error:
         return (f"(cannot be read: {error})",)
-    return tuple(said.decode(errors="replace").splitlines())
+    return tuple(log.decode(errors="replace").splitlines())
 
 
-def _stage(model: ReportModel) -> Iterable[str]:
-    stage = model.now.stage
-    if model.state == "integrating":
-        yield f"integrating: {stage.step}; what follows is not the end of the run"
-    elif model.state == "failed":
-        yield f"integration failed: {one_line(stage.message, _LONGEST)}"
-
-
-def _causes(model: ReportModel) -> Iterable[str]:
-    if not model.causes:
-        return
-    yield f"{failures_and_causes(model.causes)}:"
-    yield from map(cause_line, model.causes[:_MOST])
-    yield from _more(len(model.causes) - _MOST)
-
-
-def _counts(model: ReportModel) -> Iterable[str]:
+def _findings(model: ReportModel) -> Iterable[str]:
+    """Causes, counts, the rows of sections with findings, and what agents raised."""
+    if model.causes:
+        yield f"{failures_and_causes(model.causes)}:"
+        yield from map(cause_line, model.causes[:_MOST])
+        yield from _more(len(model.causes) - _MOST)
     yield count_line(model)
     for name in NAMES:
         rows = model.section(name)
@@ -104,23 +94,11 @@ def _counts(model: ReportModel) -> Iterable[str]:
             yield f"  {SECTIONS[name].title.lower()}:"
             yield from (f"    {row.task.node_id}: {one_line(row.why, _WIDE)}" for row in rows[:_MOST])
             yield from _more(len(rows) - _MOST, "    ")
-
-
-def _used(model: ReportModel) -> Iterable[str]:
-    cost, tokens = cost_of(model.usage), tokens_of(model.usage)
-    if not cost and not tokens:
-        return
-    parts = ([f"${cost:.2f}"] if cost is not None else []) + ([f"{tokens:,} tokens"] if tokens else [])
-    yield f"agents used {', '.join(parts)}, all attempts together"
-
-
-def _raised(model: ReportModel) -> Iterable[str]:
-    if not model.raised:
-        return
-    yield f"raised by agents: {plural(len(model.raised), 'matter')}"
-    for one in model.raised[:_MOST]:
-        yield f"  {len(one.tests):>3} x {one_line(f'{one.kind}: {one.title}', _WIDE)}"
-    yield from _more(len(model.raised) - _MOST)
+    if model.raised:
+        yield f"raised by agents: {plural(len(model.raised), 'matter')}"
+        for one in model.raised[:_MOST]:
+            yield f"  {len(one.tests):>3} x {one_line(f'{one.kind}: {one.title}', _WIDE)}"
+        yield from _more(len(model.raised) - _MOST)
 
 
 def _branch(model: ReportModel, log: Sequence[str]) -> Iterable[str]:
@@ -150,18 +128,12 @@ def _next(model: ReportModel, folder: RunFolder) -> Iterable[str]:
         rows.append(("revert one", f"git switch {one.branch} && git revert {one.fixes[0].commit[:12]}"))
     if model.state == "failed":
         rows.append(("integrate", f"mngr tmr integrate {run}"))
-    if (more := _resume(model)) is not None:
-        rows.append(("resume", f"mngr tmr resume {run}{more}"))
+    if model.state == "interrupted":
+        rows.append(("resume", f"mngr tmr resume {run}"))
+    elif model.state == "finished" and "infrastructure" in model.counts():
+        rows.append(("resume", f"mngr tmr resume {run} --retry"))
     yield "next:"
     yield from (f"  {word:<14}{command}" for word, command in rows)
-
-
-def _resume(model: ReportModel) -> str | None:
-    """What to say to `resume` to take up what is not done; None when all is."""
-    counts = model.counts()
-    if model.state == "interrupted":
-        return ""
-    return " --retry" if "infrastructure" in counts and model.state == "finished" else None
 
 
 def _more(count: int, indent: str = "  ") -> Iterable[str]:

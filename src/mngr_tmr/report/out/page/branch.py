@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 
+from msgspec.structs import astuple
+
 import mngr
 from mngr_tmr.agent_text import plain
 from mngr_tmr.git import Repository
@@ -26,7 +28,7 @@ def commit_key(commit: str) -> str:
 
 
 def read_patch(repo: str, commit: str) -> Patch:
-    """The difference of a commit; a long one is cut, and one that cannot be read says why."""
+    """The diff of a commit; a long one is truncated, and one that cannot be read says why."""
     words = (
         "diff-tree",
         "-p",
@@ -38,14 +40,15 @@ def read_patch(repo: str, commit: str) -> Patch:
         "--no-textconv",
     )
     try:
-        said = Repository(repo, 0).ask(*words, commit, "--").decode(errors="replace")
+        diff = Repository(repo, 0).ask(*words, commit, "--").decode(errors="replace")
     except mngr.MngrError as error:
         return Patch("", f"it cannot be read: {plain(str(error))}")
-    note = f"the first {_PATCH:,} of {len(said):,} characters" if len(said) > _PATCH else ""
-    return Patch(said[:_PATCH], note)
+    note = f"the first {_PATCH:,} of {len(diff):,} characters" if len(diff) > _PATCH else ""
+    return Patch(diff[:_PATCH], note)
 
 
 def _fix(spec: RunSpec, integration: Integration, fix: Fix, tests: dict[str, str]) -> BranchCommit:
+    dependents = [one.commit for one in reversed(integration.fixes) if fix.commit in one.depends_on]
     return BranchCommit(
         fix.commit,
         fix.title,
@@ -55,23 +58,11 @@ def _fix(spec: RunSpec, integration: Integration, fix: Fix, tests: dict[str, str
         tuple(tests.get(task, task) for task in fix.tasks),
         fix.paths,
         tuple(_flags(integration, fix)),
-        Witness(*_corners(fix)) if fix.witness else None,
+        Witness(*astuple(fix.witness)) if fix.witness else None,
         tuple(_weakenings(integration, fix.paths)),
         tuple(tests.get(task, task) for task in fix.needed_by),
-        (Recipe("revert it", revert_command(spec, *_standing_on(integration, fix), fix.commit)),),
+        (Recipe("revert it", revert_command(spec, *dependents, fix.commit)),),
     )
-
-
-def _standing_on(integration: Integration, fix: Fix) -> tuple[str, ...]:
-    """The commits that must go before it can, the last first."""
-    return tuple(one.commit for one in reversed(integration.fixes) if fix.commit in one.depends_on)
-
-
-def _corners(fix: Fix) -> tuple[bool | None, ...]:
-    seen = fix.witness
-    if seen is None:
-        return ()
-    return seen.old_test_old_code, seen.old_test_new_code, seen.new_test_old_code, seen.new_test_new_code
 
 
 def _flags(integration: Integration, fix: Fix) -> Iterable[str]:
@@ -81,7 +72,7 @@ def _flags(integration: Integration, fix: Fix) -> Iterable[str]:
     for one in integration.conflicts:
         if one.get("resolution") and fix.tasks[:1] == tuple(one.get("tasks", ()))[:1]:
             files = ", ".join(map(str, one.get("files", ())))
-            yield f"a conflict in {files} was settled by {one.get('resolved_by') or 'an agent'}"
+            yield f"a conflict in {files} was resolved by {one.get('resolved_by') or 'an agent'}"
 
 
 def _squashed(spec: RunSpec, integration: Integration, tests: dict[str, str]) -> BranchCommit:

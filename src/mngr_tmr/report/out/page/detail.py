@@ -33,6 +33,10 @@ def load_tab(tab: Tab, row: ReportRow) -> tuple[Detail, tuple[Recording, ...]]:
     record = row.record
     is_last = record is not None and record.attempt == tab.number
     after = record.after if record and is_last else None
+    failure = ""
+    if after and after.verdict != "passed":
+        failed = (run.message for run in after.runs if run.outcome != "passed" and run.message)
+        failure = next(failed, after.reason)
     conversation, talk_notes = _conversation(tab)
     places = ((tab.name,), (tab.name, OUTBOX))
     names = [
@@ -47,7 +51,7 @@ def load_tab(tab: Tab, row: ReportRow) -> tuple[Detail, tuple[Recording, ...]]:
     return Detail(
         commands=(),
         citations=row.task.blocks,
-        failure=_failure(after),
+        failure=failure,
         casts=tuple(recording.cast for recording in recordings),
         files=files,
         notes=(*notes, *talk_notes, *file_notes),
@@ -66,13 +70,6 @@ def agent_recording(tab: AgentTab) -> Iterable[Recording]:
     yield Recording(cast, tape, tape.start + tape.duration_s if tape.has_end else 0.0)
 
 
-def _failure(after: Verified | None) -> str:
-    """What pytest said when we ran the test at the agent's commit."""
-    if after is None or after.verdict == "passed":
-        return ""
-    return next((run.message for run in after.runs if run.outcome != "passed" and run.message), after.reason)
-
-
 def _conversation(tab: AgentTab) -> tuple[tuple[Turn, ...], list[str]]:
     """The turns that can be shown, and what a reader must know about the others."""
     found = try_read(tab.task, tab.name, "conversation.jsonl", limit=_CONVERSATION)
@@ -84,8 +81,8 @@ def _conversation(tab: AgentTab) -> tuple[tuple[Turn, ...], list[str]]:
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             damaged += 1
             continue
-        cut = f" […] ({len(turn.text) - _TURN:,} more characters)" if len(turn.text) > _TURN else ""
-        turns.append(Turn(one_line(turn.role)[:40], turn.text[:_TURN] + cut, turn.at))
+        shortened = f" […] ({len(turn.text) - _TURN:,} more characters)" if len(turn.text) > _TURN else ""
+        turns.append(Turn(one_line(turn.role)[:40], turn.text[:_TURN] + shortened, turn.at))
     notes = [f"{plural(damaged, 'damaged line')} of the conversation left out"] if damaged else []
     notes += [f"{len(lines)} turns: the first {_TURNS} are shown"] if len(lines) > _TURNS else []
     return tuple(turns), notes
@@ -97,7 +94,7 @@ def _texts(tab: AgentTab, row: ReportRow | None) -> Iterable[Text]:
     if found:
         claim = row.record.claim if row and row.record else None
         note = claim.problem if claim else ""
-        yield _text("the result as it came", found, note)
+        yield _text("the result as it was received", found, note)
     record = row.record if row else None
     for title, seen in (("the check at its commit", "after"), ("the check at the base", "before")):
         verified: Verified | None = getattr(record, seen) if record else None
@@ -117,5 +114,5 @@ def _texts(tab: AgentTab, row: ReportRow | None) -> Iterable[Text]:
 
 
 def _text(title: str, found: Found, note: str = "") -> Text:
-    cut = f"{amount(found.size)}, cut" if found.is_cut else ""
-    return Text(title, found.text, "; ".join(filter(None, (note, cut))))
+    shortened = f"{amount(found.size)}, cut" if found.is_cut else ""
+    return Text(title, found.text, "; ".join(filter(None, (note, shortened))))

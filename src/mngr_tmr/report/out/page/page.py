@@ -1,6 +1,7 @@
 """The run as the page's index: rows, sections, causes, lanes, commits, facts. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from operator import itemgetter
 
 from mngr_tmr.report.data.counts import count_line
 from mngr_tmr.report.data.report_model import ReportModel, ReportState
@@ -63,6 +64,23 @@ def make_run(model: ReportModel, tabs: Mapping[str, Sequence[Tab]], run_word: st
     tests = tuple(
         _test(row, tabs.get(row.task.slug, ()), model, recipes[row.task.node_id]) for row in model.rows
     )
+    causes = tuple(
+        Cause(
+            *(one.id, one.title, one.stage, one.tests, one.fixed, one.exception, one.frame),
+            *(one.example[-_EXAMPLE:], one.fix, one.others),
+        )
+        for one in model.causes
+    )
+    measured = tuple(
+        MeasuredTest(
+            one.test, *(Measured(cell.outcome, cell.reason) for cell in (one.base, one.agent, one.tip))
+        )
+        for one in (now.integration.measured if now.integration else ())
+    )
+    sections = []
+    for name in model.counts():
+        section, ids = SECTIONS[name], tuple(row.task.node_id for row in model.section(name))
+        sections.append(Section(name, section.title, section.about, ids, section.is_finding))
     return Run(
         id=spec.id,
         title=spec.id,
@@ -73,8 +91,8 @@ def make_run(model: ReportModel, tabs: Mapping[str, Sequence[Tab]], run_word: st
         warnings=now.problems,
         kind="pipeline",
         facts=tuple(_facts(model)),
-        causes=tuple(_causes(model)),
-        sections=tuple(_sections(model)),
+        causes=causes,
+        sections=tuple(sections),
         matters=tuple(
             Matter(one.kind, one.title, one.tests, one.details, one.locations) for one in model.raised
         ),
@@ -82,7 +100,7 @@ def make_run(model: ReportModel, tabs: Mapping[str, Sequence[Tab]], run_word: st
         commits=branch_commits(spec, now.integration) if now.integration else (),
         recipes=tuple(_recipes(model, run_word)),
         headline=model.headline,
-        measured=tuple(_measured(model)),
+        measured=measured,
     )
 
 
@@ -147,7 +165,7 @@ def _facts(model: ReportModel) -> Iterable[Fact]:
     for gate in one.gates if one else ():
         yield Fact(
             f"gate {gate.name}",
-            gate.detail or ("passed" if gate.passed else "red"),
+            gate.detail or ("passed" if gate.passed else "failed"),
             "good" if gate.passed else "bad",
         )
     if one is not None and one.pr_url:
@@ -156,60 +174,29 @@ def _facts(model: ReportModel) -> Iterable[Fact]:
         yield Fact("note", note)
 
 
-def _causes(model: ReportModel) -> Iterable[Cause]:
-    for one in model.causes:
-        example = one.example[-_EXAMPLE:]
-        yield Cause(
-            one.id,
-            one.title,
-            one.stage,
-            one.tests,
-            one.fixed,
-            one.exception,
-            one.frame,
-            example,
-            one.fix,
-            one.others,
-        )
-
-
-def _measured(model: ReportModel) -> Iterable[MeasuredTest]:
-    for one in model.integration.measured if model.integration else ():
-        cells = (Measured(cell.outcome, cell.reason) for cell in (one.base, one.agent, one.tip))
-        yield MeasuredTest(one.test, *cells)
-
-
-def _sections(model: ReportModel) -> Iterable[Section]:
-    for name in model.counts():
-        section = SECTIONS[name]
-        ids = tuple(row.task.node_id for row in model.section(name))
-        yield Section(name, section.title, section.about, ids, section.is_finding)
-
-
 def _lanes(model: ReportModel) -> Iterable[Lane]:
-    """In the order in which work began, what never began after them; integration is the last."""
-    rows = [row for row in model.rows if row.record and row.record.spans]
-    for row in sorted(rows, key=_began):
+    """Lanes in the order in which work began, then those without work; integration is the last."""
+    lanes = []
+    for row in model.rows:
         spans = row.record.spans if row.record else ()
-        yield Lane(row.task.node_id, tuple(Span(span.kind, span.start, span.end) for span in spans))
+        began = next((span.start for span in spans if span.kind != "queue"), float("inf"))
+        if spans:
+            shown = tuple(Span(span.kind, span.start, span.end) for span in spans)
+            lanes.append((began, Lane(row.task.node_id, shown)))
+    yield from (lane for _, lane in sorted(lanes, key=itemgetter(0)))
     if steps := model.now.stage_spans:
         yield Lane("", tuple(Span(span.step, span.start, span.end) for span in steps), "integration")
-
-
-def _began(row: ReportRow) -> float:
-    spans = row.record.spans if row.record else ()
-    return next((span.start for span in spans if span.kind != "queue"), float("inf"))
 
 
 def _recipes(model: ReportModel, run_word: str) -> Iterable[Recipe]:
     one = model.integration
     if model.now.is_alive:
-        yield Recipe("how it stands", f"mngr tmr status {run_word}")
+        yield Recipe("show its status", f"mngr tmr status {run_word}")
     if one is not None and one.tip != one.base:
         yield Recipe("review the branch", f"git log --reverse -p {one.base[:12]}..{one.branch}")
-        yield Recipe("take it all", f"git merge {one.branch}")
+        yield Recipe("merge the branch", f"git merge {one.branch}")
     if model.state == "interrupted":
-        yield Recipe("go on", f"mngr tmr resume {run_word}")
+        yield Recipe("resume it", f"mngr tmr resume {run_word}")
     elif model.state == "failed":
         yield Recipe("integrate again", f"mngr tmr integrate {run_word}")
     elif "infrastructure" in model.counts():

@@ -69,9 +69,11 @@ def find_tabs(task: str, claim: Claim | None) -> tuple[Tab, ...]:
     ]
     found.sort(key=lambda tab: tab.number)
     last = found[-1] if found else None
+    result = claim.result if claim else None
+    described = {one.name: one.description for one in result.attempts} if result else {}
     tabs: list[Tab] = []
     for agent in found:
-        tabs += [agent, *_tries(agent, _described(claim if agent is last else None)), *_checks(agent)]
+        tabs += [agent, *_tries(agent, described if agent is last else {}), *_checks(agent)]
     return tuple(tabs)
 
 
@@ -161,8 +163,3 @@ def _runs(root: str, names: tuple[str, ...], name: str) -> list[RunFolder]:
 
 def _folders(root: str, *names: str) -> list[str]:
     return [entry.name for entry in try_entries(root, *names) if entry.kind == "folder"]
-
-
-def _described(claim: Claim | None) -> dict[str, str]:
-    result = claim.result if claim else None
-    return {one.name: one.description for one in result.attempts} if result else {}

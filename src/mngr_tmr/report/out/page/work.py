@@ -34,7 +34,10 @@ def work_of(row: ReportRow, raised: Sequence[RaisedEscalation], recipes: Iterabl
         before_claimed=outcome_word(result.passed_before) if result else "",
         before=verdict(record.before),
         summary=result.summary if result else "",
-        changes=tuple(_changes(row)),
+        changes=tuple(
+            Change(one.kind, one.commits, one.summary, one.importance, one.reason)
+            for one in (result.changes if result else ())
+        ),
         commits=tuple(_commits(row, record)),
         merged=tuple(MergedAs(one.commit, one.kind, one.rank, one.title) for one in row.merged),
         branch=record.branch,
@@ -46,11 +49,6 @@ def work_of(row: ReportRow, raised: Sequence[RaisedEscalation], recipes: Iterabl
         notes=row.notes,
         on_branch=on_branch,
     )
-
-
-def _changes(row: ReportRow) -> Iterable[Change]:
-    for change in row.result.changes if row.result else ():
-        yield Change(change.kind, change.commits, change.summary, change.importance, change.reason)
 
 
 def _commits(row: ReportRow, record: TaskRecord) -> Iterable[WorkCommit]:
