@@ -6,6 +6,11 @@ from pathlib import Path
 import pytest
 from tests.cli.command import Mngr
 
+from mngr.actions.create.create import create
+from mngr.actions.create.request import request_keys
+from mngr.actions.create.template import COMMAND_OPTIONS
+from mngr.cli.commands.create import command
+from mngr.cli.verb import option_names
 from mngr.process import wait_until
 from mngr.testing.waiting import PATIENCE_S
 
@@ -153,6 +158,26 @@ def test_the_config_sets_defaults_and_flags_win(mngr: Mngr) -> None:
     ).json
     assert made["project"] == "r"
     assert mngr.ok("list").stdout == "foo p\nbar r\nbaz q\nqux r\n"
+
+
+@pytest.mark.accept("K1", "K3")
+def test_a_template_says_the_same_to_the_command_line_a_line_and_python(mngr: Mngr) -> None:
+    mngr.world.host_dir.mkdir()
+    (mngr.world.host_dir / "config.toml").write_text(
+        '[templates."a.b"]\nlabel = ["x=1", "y=2"]\nenv = "A=1"\nargs = ["sleep", "61"]\nconnect = false\n'
+    )
+    mngr.ok("create", "words", "-t", "a.b")
+    mngr.ok("create", "-", stdin='{"name": "line", "template": "a.b"}\n')
+    create("python", template="a.b", labels={"y": "3"}, manager=mngr.world.manager())
+    agents = {agent["name"]: agent for agent in mngr.ok("list", "--json").json["agents"]}
+    assert agents["words"]["labels"] == agents["line"]["labels"] == {"x": "1", "y": "2"}
+    assert agents["python"]["labels"] == {"x": "1", "y": "3"}
+    for name in agents:
+        assert mngr.ok("exec", name, "--", "printenv", "A").stdout == "1\n"
+
+
+def test_a_template_may_set_each_option_of_the_command() -> None:
+    assert set(option_names(command)) - set(request_keys()) == COMMAND_OPTIONS
 
 
 @pytest.mark.accept("Q7")

@@ -1,7 +1,9 @@
-"""CONTRIBUTING.md followed to the letter: a provider, an agent type and a command, each in its five steps."""
+"""CONTRIBUTING.md followed to the letter: a provider, an agent type, a command, and an option of create."""
 
 import re
+import shutil
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from textwrap import dedent
 
@@ -9,6 +11,9 @@ import pytest
 from tests.docs.blocks import ROOT
 from tests.docs.reader import Reader
 from tests.support.world import World
+
+from mngr.process import wait_until
+from mngr.testing.waiting import PATIENCE_S
 
 pytestmark = [pytest.mark.slow, pytest.mark.accept("U5", "K12")]
 
@@ -98,3 +103,45 @@ def test_a_command(author: Author) -> None:
     assert "tally       how many agents are in which state" in said["mngr --help"]
     assert said["mngr tally"] == "1 RUNNING\n"
     assert said["mngr tally --format '{state}={agents}'"] == "RUNNING=1\n"
+
+
+_PLACES = re.compile(r"^   ```diff\n   # (\S+)\n(.*?)^   ```$", re.MULTILINE | re.DOTALL)
+_EACH_WAY = """
+mngr create flag --nice 3 --transfer none -- sh -c 'nice; sleep 600'
+echo '{"name": "line", "nice": 4, "transfer": "none", "args": ["sh", "-c", "nice; sleep 600"]}' | mngr create -
+mngr create template -t low --transfer none -- sh -c 'nice; sleep 600'
+python -c 'import mngr; mngr.create("keyword", nice=6, transfer="none", args=("sh", "-c", "nice; sleep 600"))'
+"""
+
+
+def edit(place: Path, lines: list[str]) -> None:
+    """Replaces the lines of a diff that a file has, which must be in it once, by those that it shall have."""
+    old = "\n".join(line[1:] for line in lines if line[0] in " -") + "\n"
+    new = "\n".join(line[1:] for line in lines if line[0] in " +") + "\n"
+    whole_lines = "\n" + place.read_text()
+    assert whole_lines.count("\n" + old.rstrip("\n")) == 1, old
+    place.write_text(whole_lines.replace("\n" + old.rstrip("\n"), "\n" + new.rstrip("\n"))[1:])
+
+
+def test_an_option_of_create(author: Author) -> None:
+    """Three edits, and it is an option of the command, of a JSON line, of a template and of the function."""
+    text, copy = part("An option of create"), author.world.folder / "copy"
+    shutil.copytree(ROOT / "src", copy / "src", ignore=shutil.ignore_patterns("__pycache__", "static"))
+    places = _PLACES.findall(text)
+    assert len(places) <= 3
+    for path, diff in places:
+        edit(copy / path, [line[3:] for line in diff.splitlines()])
+    author.env["PYTHONPATH"] = str(copy / "src")
+
+    author.settle("[templates.low]\nnice = 5\n")
+
+    assert "--nice N" in author.ok("mngr create --help").stdout
+    create, destroy = dedent(text.rpartition("```sh\n")[2].partition("```")[0]).splitlines()
+    for line in (create, *_EACH_WAY.strip().splitlines()):
+        author.ok(line)
+    for name, level in {"slow": "7", "flag": "3", "line": "4", "template": "5", "keyword": "6"}.items():
+        shown = partial(author.ok, f"mngr capture {name}")
+        assert wait_until(lambda shown=shown, level=level: shown().stdout.split() == [level], PATIENCE_S), (
+            shown()
+        )
+    author.ok(destroy)

@@ -33,7 +33,7 @@ def _click_settings(declared: DeclaredOption) -> dict[str, Any]:
         return {"default": False} if "/" in declared.words[0] else {"is_flag": True}
     if isinstance(declared.default, dict | tuple):
         return {"multiple": True}
-    return {"default": declared.default, "type": float if isinstance(declared.default, float | int) else str}
+    return {"default": declared.default, "type": type(declared.default)}
 
 
 def request_from_words(

@@ -32,7 +32,7 @@ class HostOptions(Struct, frozen=True, kw_only=True):
     """What can be asked of a new host, each field with its option of `mngr create` and what help says of it."""
 
     image: Annotated[str, "--image IMAGE", "The image of a new host."] = ""
-    cpus: Annotated[float, "--cpus N", "Processors of a new host."] = 0
+    cpus: Annotated[float, "--cpus N", "Processors of a new host."] = 0.0
     memory: Annotated[str, "--memory SIZE", "Memory of a new host, such as 4G."] = ""
     offline: Annotated[bool, "--offline", "A new host without network."] = False
     snapshot: Annotated[str, "--snapshot NAME", "Start from a snapshot."] = ""
