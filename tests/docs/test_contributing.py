@@ -114,6 +114,10 @@ python -c 'import mngr; mngr.create("keyword", nice=6, transfer="none", args=("s
 """
 
 
+def shows(author: Author, name: str, text: str) -> bool:
+    return author.ok(f"mngr capture {name}").stdout.strip() == text
+
+
 def edit(place: Path, lines: list[str]) -> None:
     """Replaces the lines of a diff that a file has, which must be in it once, by those that it shall have."""
     old = "\n".join(line[1:] for line in lines if line[0] in " -") + "\n"
@@ -140,8 +144,5 @@ def test_an_option_of_create(author: Author) -> None:
     for line in (create, *_EACH_WAY.strip().splitlines()):
         author.ok(line)
     for name, level in {"slow": "7", "flag": "3", "line": "4", "template": "5", "keyword": "6"}.items():
-        shown = partial(author.ok, f"mngr capture {name}")
-        assert wait_until(lambda shown=shown, level=level: shown().stdout.split() == [level], PATIENCE_S), (
-            shown()
-        )
+        assert wait_until(partial(shows, author, name, level), PATIENCE_S), author.ok(f"mngr capture {name}")
     author.ok(destroy)

@@ -54,7 +54,7 @@ def claim(host: Host, spec: AgentSpec, *, is_auto_named: bool) -> tuple[AgentSpe
 
 
 def claim_lines(paths: HostPaths, spec: AgentSpec) -> str:
-    """Shell lines that claim as part of a longer script, for a host where nobody else is; they print its time."""
+    """Shell lines that claim as part of a longer script, for a host that only this agent uses; they print its time."""
     # A shell of its own: what it sets must not reach the agent.
     return f"now=$(\n{_claim_script(paths, spec, '')}) || exit 1\nprintf '%s ' \"$now\""
 
@@ -74,7 +74,7 @@ def release(host: Host, spec: AgentSpec) -> None:
 def forget_script(paths: HostPaths, names: Mapping[str, str]) -> str:
     """Shell lines that remove agents, given as id to name. Killed at any point they leave all of an agent or none.
 
-    A directory is first renamed to what no look takes for an agent, and `gc` removes it if nobody else does. They
+    A directory is first renamed to what no look takes for an agent, and `gc` removes what is left of it. They
     print what resists.
     """
     away = {agent_id: quote(f"{paths.agents}/{REMOVED}{agent_id}") for agent_id in names}
@@ -131,7 +131,7 @@ def exit_code(launched: Launched) -> int | None:
 def exit_without_trace(host: Host, spec: AgentSpec, manager: Manager) -> int | None:
     """The code of a program that left no process id, from its pane; None when it leaves one after all.
 
-    A run file that cannot write its process id ends, and on the same full disk nobody can write how.
+    A run file that cannot write its process id ends, and on the same full disk its exit cannot be recorded either.
     """
 
     def first_sign() -> tuple[Row, ...]:

@@ -66,7 +66,7 @@ def remove_snapshot_record(manager: Manager, provider: str, agent_id: str, snaps
 
 
 def record_of(row: Row, manager: Manager) -> CreationRecord | None:
-    """What this machine kept of an agent elsewhere; None when it did not create it."""
+    """What this machine kept of an agent on another host; None when it did not create it."""
     if not is_agent_id(row.agent.id):
         return None
     return _read(_agent_path(manager, row.host, row.agent.id))
@@ -100,13 +100,13 @@ def verified_spec(row: Row, manager: Manager) -> AgentSpec | None:
     return msgspec.structs.replace(record.spec, name=row.agent.name, labels=row.agent.labels)
 
 
-def difference(asked: AgentSpec, said: AgentSpec, host: str) -> str:
+def difference(asked: AgentSpec, reported: AgentSpec, host: str) -> str:
     """The fields in which a host contradicts what was asked for, with both values; empty when none does."""
     fields = [field for field in AgentSpec.__struct_fields__ if field not in _CHANGING]
     found = [
-        f"{field} is {_shown(getattr(said, field))}, not {_shown(getattr(asked, field))}"
+        f"{field} is {_shown(getattr(reported, field))}, not {_shown(getattr(asked, field))}"
         for field in fields
-        if getattr(said, field) != getattr(asked, field)
+        if getattr(reported, field) != getattr(asked, field)
     ]
     return f"{host} says that {'; '.join(found)}" if found else ""
 
@@ -147,7 +147,7 @@ def drop_stale_records(manager: Manager, looks: Sequence[Look]) -> None:
     for provider in _names(_folder(manager)):
         if provider in silent or provider not in used:
             continue
-        # Machines that are there already are not gone because nobody names them any more.
+        # Machines that are there already are not gone when no config names them any more.
         makes_hosts = not isinstance(manager.provider(provider), Pool)
         for name in _names(f"{_folder(manager)}/{provider}"):
             agent_id, at, host = name.removesuffix(".json").partition("@")
@@ -186,7 +186,7 @@ def _read(path: str) -> CreationRecord | None:
 
 
 def _digest(salt: str, name: str, value: str) -> str:
-    from hashlib import sha256  # loads OpenSSL, 13 ms: only an agent elsewhere with variables needs it
+    from hashlib import sha256  # loads OpenSSL, 13 ms: only an agent on another host with variables needs it
 
     return sha256(f"{salt}\0{name}\0{value}".encode("utf-8", "surrogateescape")).hexdigest()
 

@@ -1,4 +1,4 @@
-"""What an agent finds in its environment: a clean base, what mngr tells it, and what the user asked for by name."""
+"""What an agent finds in its environment: a clean base, who it is, and what the user asked for by name."""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -63,8 +63,8 @@ def read_env_file(path: str) -> dict[str, str]:
     return values
 
 
-def told_env(spec: AgentSpec, host_dir: str) -> dict[str, str]:
-    """What mngr tells every agent about itself."""
+def identity_env(spec: AgentSpec, host_dir: str) -> dict[str, str]:
+    """The variables that tell an agent who it is and where its files are."""
     agent = HostPaths(host_dir).agent(spec.id)
     return {
         "MNGR_HOST_DIR": host_dir,

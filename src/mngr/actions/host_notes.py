@@ -1,4 +1,4 @@
-"""What this machine notes about hosts elsewhere: their agents when last seen, and hosts that are being made."""
+"""What this machine notes about other hosts: their agents when last seen, and hosts that are being made."""
 
 import os
 import time
@@ -26,7 +26,7 @@ def remember(manager: Manager, ref: HostRef, agents: tuple[Agent, ...]) -> None:
 
 
 def remember_created(manager: Manager, agent: Agent) -> None:
-    """Notes one more agent of its host, so that it is known also if nobody looks before the host falls silent."""
+    """Notes one more agent of its host, so that it is known also if the host falls silent before it is listed."""
     if agent.host.provider == _HERE:
         return
     _, before = _read(manager, agent.host)
@@ -87,7 +87,7 @@ def forget_creation(manager: Manager, ref: HostRef) -> None:
 
 
 def creator_of(manager: Manager, ref: HostRef) -> Creator | None:
-    """Who was making the host from here, when nobody said that it was finished."""
+    """The process that was making the host from here; None when it was finished or never begun."""
     try:
         return read_creator(manager.local.read(_path(manager, ref, _CREATING)))
     except (OSError, MngrError):

@@ -1,4 +1,4 @@
-"""`migrate`: an agent goes on elsewhere, with its files, commits, outbox and conversation; here it is gone then."""
+"""`migrate`: moves an agent to another host, with its files, commits, outbox and conversation."""
 
 import msgspec
 

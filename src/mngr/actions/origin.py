@@ -1,14 +1,10 @@
-"""Where an agent's work comes from: a folder, another agent, or a repository elsewhere."""
+"""Where an agent's work comes from: a folder, another agent, or a repository behind a URL."""
 
 import os
 import re
 
-import msgspec
-
 from mngr.actions.manager import Manager
-from mngr.errors import MngrError, UsageError
-from mngr.hosts.protocol import Host, shares_files
-from mngr.model.agent import AgentSpec
+from mngr.errors import MngrError
 from mngr.model.ids import is_agent_id, is_valid_name, slug
 from mngr.store.lock import locked
 from mngr.transfer.git import git
@@ -26,44 +22,10 @@ def find_origin(text: str, base: str, manager: Manager, *, include_dirty: bool) 
         if _URL.match(text):
             path = _clone_of(text, manager)
         elif is_valid_name(text) or is_agent_id(text):
-            return _work_of(text, base, manager, include_dirty=include_dirty)
+            from mngr.actions.agent_source import find_work  # looks at every host, and few creations need it
+
+            return find_work(text, base, manager, include_dirty=include_dirty)
     return find_source(path, base=base, include_dirty=include_dirty)
-
-
-def _work_of(name: str, base: str, manager: Manager, *, include_dirty: bool) -> WorkSource:
-    from mngr.actions.targets import resolve_one  # only here, and it looks at every host
-
-    row = resolve_one(manager, name)
-    hint = f"mngr clone {row.agent.name} NEW"
-    if not shares_files(row.host):
-        raise UsageError(f'the work of "{row.agent.name}" is on host "{row.host.name}"', hint=hint)
-    source = worked_on(row.host, row.spec, base=base, include_dirty=include_dirty)
-    if source is None:
-        raise UsageError(f'"{row.agent.name}" has a repository of its own', hint=hint)
-    return source
-
-
-def worked_on(
-    host: Host, spec: AgentSpec, *, base: str = "", include_dirty: bool = True
-) -> WorkSource | None:
-    """The repository that an agent here works in, from where it stands; None when it is the agent's own.
-
-    What a worktree's own files say about the repository is not relied on: the record says which one it is.
-    """
-    from mngr.actions.destroy import source_of  # a new agent seldom begins with another's work
-    from mngr.transfer.fetch import look
-    from mngr.transfer.view import checkout_of
-
-    if spec.transfer == "none":
-        return find_source(spec.work_dir, base=base, include_dirty=include_dirty)
-    home = source_of(spec) if spec.transfer == "worktree" else None
-    if home is None:
-        return None
-    if base:
-        return find_source(home.path, base=base)
-    report = look(checkout_of(host, spec.work_dir, "worktree", home), snapshot=include_dirty)
-    files = report.snapshot or report.head
-    return msgspec.structs.replace(home, head=report.head, head_branch=report.branch, dirty=files)
 
 
 def _clone_of(url: str, manager: Manager) -> str:

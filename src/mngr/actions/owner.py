@@ -10,13 +10,13 @@ OWNER = "mngr.owner"
 
 
 def owner_labels() -> dict[str, str]:
-    """Labels for an agent that nobody needs once this process is gone: `mngr gc` on this machine finds it then."""
+    """Labels for an agent that is of no use once this process is gone: `mngr gc` on this machine removes it then."""
     ours = this_process()
     return {OWNER: f"{ours.machine}/{ours.boot}/{ours.pid}/{ours.start}"}
 
 
 def is_left_alone(agent: Agent) -> bool:
-    """Whether the agent belonged to a process of this machine that is gone; of other machines nobody can tell."""
+    """Whether the agent belonged to a process of this machine that is gone; False for one of another machine."""
     words = agent.labels.get(OWNER, "").split("/")
     pid = read_number(words[2], LAST_PID) if len(words) == 4 else None
     if pid is None or words[0] != os.uname().nodename:

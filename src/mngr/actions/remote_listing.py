@@ -132,13 +132,13 @@ def _looks(
         raise UnreachableError(f"no answer within {deadline_s:g} s")
     for gone in noted - {ref.name for ref in listed}:
         forget(manager, HostRef(gone, name))
-    wanted = [ref for ref in listed if host in ("", ref.name)]
-    if only and len(wanted) > _MANY:
-        wanted = [ref for ref in wanted if any(map(only, _known(manager, ref)))]
+    asked = [ref for ref in listed if host in ("", ref.name)]
+    if only and len(asked) > _MANY:
+        asked = [ref for ref in asked if any(map(only, _known(manager, ref)))]
     # A host that cannot be reached says so itself; what is cut off here hangs.
-    outcomes = run_each([partial(_look, manager, ref, deadline_s) for ref in wanted], deadline_s + _SLACK_S)
+    outcomes = run_each([partial(_look, manager, ref, deadline_s) for ref in asked], deadline_s + _SLACK_S)
     looks = []
-    for ref, outcome in zip(wanted, outcomes, strict=True):
+    for ref, outcome in zip(asked, outcomes, strict=True):
         if isinstance(outcome, BaseException):
             raise outcome
         looks.append(outcome or _silent(manager, ref, f"no answer within {deadline_s:g} s"))

@@ -26,9 +26,9 @@ _FOLD_WHEN_BYTES = 4096
 _CREATION_MAY_TAKE_S = 3600
 # A look at a thousand agents prints about 1 MB.
 _LOOK_LIMIT = 64 << 20
-# So much longer than its manager waits a look elsewhere may go on, if nobody ended it.
+# A look at another host ends by itself so much later than its manager stops waiting.
 _WATCHDOG_S = 5
-# How long a host elsewhere may take to answer a list, and one that is acted on.
+# How long another host may take to answer a list, and one that is acted on.
 LIST_S, ACT_S = 3.0, 10.0
 
 T = TypeVar("T")
@@ -54,7 +54,7 @@ class Row(Struct, frozen=True):
 
 
 class Look(Struct, frozen=True):
-    """What one host said, or why it did not."""
+    """What one host answered, or why it did not."""
 
     ref: HostRef
     rows: tuple[Row, ...] = ()
@@ -122,7 +122,7 @@ def just_launched(spec: AgentSpec, pid: int, started_at: float, host: Host, mana
 
 
 def look_here(manager: Manager) -> Look:
-    """This machine, which has all the time it needs."""
+    """This machine, without a deadline of a list."""
     try:
         ref = next(iter(manager.provider("local").hosts()))
         return Look(ref, look_at(manager.local, manager), host=manager.local)
@@ -171,7 +171,7 @@ def this_process() -> Creator:
 
 
 def is_creator_alive(evidence: Evidence, now: float) -> bool:
-    """Whether somebody may still be creating the agent; of other machines we only know how long ago they began."""
+    """Whether its creator may still be at work; of another machine it is only known how long ago that began."""
     creator = evidence.spec.creator if evidence.spec else None
     if creator is None:
         return False

@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 def create_many(
-    wanted: Iterable[tuple[T, CreateSpec]], *, jobs: int, max_running: int = 0, manager: Manager
+    requests: Iterable[tuple[T, CreateSpec]], *, jobs: int, max_running: int = 0, manager: Manager
 ) -> Iterator[tuple[T, Change | MngrError]]:
     """Creates each and yields its key with the outcome as it finishes; one failing line does not stop the others."""
     slots = _Slots(max_running, manager) if max_running else None
@@ -38,7 +38,7 @@ def create_many(
             slots.settle(change.agent.id)
         return change
 
-    for item, outcome in run_many(wanted, work, jobs):
+    for item, outcome in run_many(requests, work, jobs):
         yield item[0], outcome
 
 
@@ -65,7 +65,7 @@ class _Slots:
                     return
 
     def settle(self, agent_id: str) -> None:
-        """A creation ended: its agent takes the slot over, or nobody does."""
+        """A creation ended: its agent takes the slot over; without one the slot is free again."""
         with self._lock:
             self._starting -= 1
             if agent_id:

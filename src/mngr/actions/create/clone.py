@@ -1,21 +1,26 @@
 """`clone`: another agent like this one, with a copy of its files, commits and conversation; it goes on undisturbed."""
 
+from functools import partial
+
 import msgspec
 
+from mngr.actions.agent_source import worked_on
 from mngr.actions.create.inherit import (
+    StoredCommits,
     copy_conversation,
+    fetched_commits,
     inherited_env,
     request_like,
+    send_files,
     source_or_blank,
     without_base,
 )
 from mngr.actions.create.plan import finish_plan
-from mngr.actions.create.seed import Seed, StoredCommits
+from mngr.actions.create.seed import Seed
 from mngr.actions.create.steps import carry_out
 from mngr.actions.creation_record import record_of, shown_command, unverified, verified_env, verified_spec
 from mngr.actions.destroy import source_of
 from mngr.actions.manager import Manager, default_manager
-from mngr.actions.origin import worked_on
 from mngr.actions.rows import Row
 from mngr.actions.start import read_run_file
 from mngr.actions.targets import resolve_one
@@ -66,7 +71,7 @@ def _seed_from_agent(row: Row, spec: AgentSpec, place: Address, manager: Manager
     env = verified_env(record, env, row.host.name) if record else env
     state = HostPaths(row.host.dir).agent(spec.id).dir
     return msgspec.structs.replace(
-        _seed_files(row, spec, is_here=is_beside or place.provider == "local"),
+        _seed_files(row, spec, manager, is_here=is_beside or place.provider == "local"),
         env=env if is_beside else without_base(env),
         base_commit=spec.base_commit,
         copy_conversation=lambda host, new: copy_conversation(agent_type, spec, (row.host, state), new, host),
@@ -74,7 +79,7 @@ def _seed_from_agent(row: Row, spec: AgentSpec, place: Address, manager: Manager
     )
 
 
-def _seed_files(row: Row, spec: AgentSpec, *, is_here: bool) -> Seed:
+def _seed_files(row: Row, spec: AgentSpec, manager: Manager, *, is_here: bool) -> Seed:
     """Where the copy's files come from: the same repository, commits fetched from a host, or a tar."""
     if shares_files(row.host) and spec.transfer in ("worktree", "none"):
         found = worked_on(row.host, spec)
@@ -86,8 +91,9 @@ def _seed_files(row: Row, spec: AgentSpec, *, is_here: bool) -> Seed:
         place = checkout_of(row.host, spec.work_dir, spec.transfer, source_of(spec))
         report = look(place, snapshot=True)
     except NoRepositoryError:
-        unpack = lambda host, folder: copy_tree(row.host, spec.work_dir, host, folder)  # noqa: E731
-        return Seed(source=source, transfer="copy", unpack=unpack)
+        unpack = partial(copy_tree, row.host, spec.work_dir)
+        return Seed(source=source, transfer="copy", send_files=partial(send_files, unpack))
     tree = report.snapshot or report.head
     commits = StoredCommits(row.host, spec.work_dir, head=report.head, tree=tree)
-    return Seed(source=source, transfer="mirror", commits=commits)
+    fetch = partial(fetched_commits, commits, source, manager.host_dir)
+    return Seed(source=source, transfer="mirror", fetch_commits=fetch)

@@ -26,15 +26,14 @@ def create(
 
 def _reuse(name: str, manager: Manager) -> Change | None:
     """The agent of that name, started if it is not running; None when there is none."""
-    from mngr.actions.start import start  # few creations reuse
-    from mngr.actions.targets import resolve
+    from mngr.actions import start, targets  # few creations reuse
 
     if not name:
         raise UsageError("--reuse needs a name", hint="mngr create NAME --reuse …")
-    found = resolve(manager, [name]).rows
+    found = targets.resolve(manager, [name]).rows
     if not found:
         return None
     agent = found[0].agent
     if agent.state in (AgentState.STOPPED, AgentState.DONE):
-        return start(agent, manager=manager)
+        return start.start(agent, manager=manager)
     return Change(agent, changed=False, notes=("it was there already",))

@@ -5,20 +5,24 @@ them: what is known before a host is made from one is the record on the image.
 """
 
 import os
+from functools import partial
 
 import msgspec
 
 from mngr import registry
 from mngr.actions.create.inherit import (
+    StoredCommits,
     copy_conversation,
+    fetched_commits,
     inherited_env,
     is_same_host,
     request_like,
+    send_files,
     source_or_blank,
     without_base,
 )
 from mngr.actions.create.request import CreateSpec, with_defaults
-from mngr.actions.create.seed import Seed, StoredCommits
+from mngr.actions.create.seed import Seed
 from mngr.actions.creation_record import (
     CreationRecord,
     difference,
@@ -69,7 +73,7 @@ def seed_from_snapshot(
         kept = _verified_agent(record, kept)
     spec, is_same_program = _fill_in(spec, kept)
     spec = msgspec.structs.replace(spec, snapshot="")
-    seed = _seed_files(spec, snapshot, host, kept, is_here=address.provider == "local")
+    seed = _seed_files(spec, snapshot, host, kept, manager, is_here=address.provider == "local")
     if not is_same_program:
         return spec, seed
     agent_type = manager.agent_type(kept.type)
@@ -96,7 +100,8 @@ def seed_from_image(spec: CreateSpec, address: Address, manager: Manager) -> tup
     record = _known_program(spec, kept.snapshot, kept.agent, address.provider, manager)
     agent = _verified_agent(record, kept.agent)
     transfer = "mirror" if kept.snapshot.repository else "copy"
-    seed = Seed(source=source_or_blank(agent), transfer=transfer, in_image=spec)
+    read = lambda place, host: seed_from_snapshot(spec, place, manager, on=host)  # noqa: E731
+    seed = Seed(source=source_or_blank(agent), transfer=transfer, in_image=read)
     return _fill_in(spec, agent)[0], seed
 
 
@@ -136,7 +141,9 @@ def _verified_agent(record: CreationRecord | None, kept: AgentSpec) -> AgentSpec
     return msgspec.structs.replace(record.spec, name=kept.name, labels=kept.labels)
 
 
-def _seed_files(spec: CreateSpec, snapshot: Snapshot, host: Host, kept: AgentSpec, *, is_here: bool) -> Seed:
+def _seed_files(
+    spec: CreateSpec, snapshot: Snapshot, host: Host, kept: AgentSpec, manager: Manager, *, is_here: bool
+) -> Seed:
     """The files and commits of a snapshot: in the user's own repository, in our store, or in a tar."""
     transfer = registry.transfer_name(spec.transfer) if spec.transfer else ""
     possible = ("worktree", "mirror") if snapshot.repository else ("copy",)
@@ -147,8 +154,8 @@ def _seed_files(spec: CreateSpec, snapshot: Snapshot, host: Host, kept: AgentSpe
         )
     seed = Seed(source=source_or_blank(kept), transfer=possible[-1], base_commit=kept.base_commit)
     if not snapshot.repository:
-        unpack = lambda new_host, folder: _unpack(snapshot, host, new_host, folder)  # noqa: E731
-        return msgspec.structs.replace(seed, unpack=unpack)
+        unpack = partial(_unpack, snapshot, host)
+        return msgspec.structs.replace(seed, send_files=partial(send_files, unpack))
     is_users_own = not snapshot.repository.startswith(snapshot_dir(host, ""))
     if is_users_own and shares_files(host) and is_here and transfer != "mirror":
         if not os.path.isdir(snapshot.repository):
@@ -168,7 +175,8 @@ def _seed_files(spec: CreateSpec, snapshot: Snapshot, host: Host, kept: AgentSpe
         )
     tree = snapshot.commit or snapshot.head
     commits = StoredCommits(host, snapshot.repository, head=snapshot.head, tree=tree)
-    return msgspec.structs.replace(seed, commits=commits)
+    fetch = partial(fetched_commits, commits, source_or_blank(kept), manager.host_dir)
+    return msgspec.structs.replace(seed, fetch_commits=fetch)
 
 
 def _unpack(snapshot: Snapshot, host: Host, new_host: Host, folder: str) -> tuple[str, ...]:

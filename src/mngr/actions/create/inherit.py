@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 import msgspec
+from msgspec import Struct
 
 from mngr import process
 from mngr.actions.create.request import CreateSpec
-from mngr.actions.create.seed import StoredCommits
 from mngr.actions.destroy import source_of
-from mngr.actions.environment import base_env, told_env
+from mngr.actions.environment import base_env, identity_env
 from mngr.actions.manager import Manager
 from mngr.actions.snapshots.checkpoint import NOT_STATE
 from mngr.agents.protocol import AgentType, Resumable
@@ -29,6 +29,16 @@ from mngr.transfer.protocol import Sent, WorkSource
 from mngr.transfer.refs import CLONE, temporary_ref
 from mngr.transfer.safe_paths import show
 from mngr.transfer.source import is_commit_id
+
+
+class StoredCommits(Struct, frozen=True):
+    """Commits in a repository on a host: where its HEAD stood, and the files as they were."""
+
+    host: Host
+    repository: str
+    head: str
+    tree: str
+    """A commit that holds the files: `head` itself, or one on top of it with the uncommitted work."""
 
 
 def request_like(spec: AgentSpec) -> CreateSpec:
@@ -122,7 +132,7 @@ def inherited_env(
     given |= agent_type.command(spec, host).env
     if isinstance(agent_type, Resumable):
         given |= agent_type.resume_command(spec, host).env
-    own = told_env(spec, host.dir)
+    own = identity_env(spec, host.dir)
     return {name: value for name, value in run.env.items() if name not in own and given.get(name) != value}
 
 

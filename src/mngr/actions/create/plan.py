@@ -41,12 +41,12 @@ def make_plan(request: CreateSpec, manager: Manager) -> Plan:
     if spec.provider and address.provider and spec.provider != address.provider:
         raise UsageError(f'address "{spec.name}" and --provider {spec.provider} name two providers')
     address = msgspec.structs.replace(address, provider=provider)
-    # Providers with this option keep whole hosts: there an agent from elsewhere can be put on a copy of one.
+    # Such providers keep images of whole hosts; with --from another agent is put on a host made from one.
     keeps_hosts = bool(spec.snapshot) and "snapshot" in manager.provider(provider).options
     if spec.snapshot and not (keeps_hosts and spec.source):
-        from mngr.actions.create.from_snapshot import seed_from_image, seed_from_snapshot
+        from mngr.actions.create import from_snapshot  # few creations begin with one
 
-        read_seed = seed_from_image if keeps_hosts else seed_from_snapshot
+        read_seed = from_snapshot.seed_from_image if keeps_hosts else from_snapshot.seed_from_snapshot
         return finish_plan(*read_seed(spec, address, manager), address, manager)
     find_agent_type(spec, manager)
     return finish_plan(spec, _seed_from_source(spec, address, manager), address, manager)
@@ -54,10 +54,9 @@ def make_plan(request: CreateSpec, manager: Manager) -> Plan:
 
 def plan_on_image(plan: Plan, host: Host, name: str, manager: Manager) -> Plan:
     """The plan for an agent from the snapshot that is inside the image its host was made from."""
-    from mngr.actions.create.from_snapshot import seed_from_snapshot
-
+    assert plan.seed.in_image
     address = msgspec.structs.replace(plan.address, host=host.name, provider=host.provider, name=name)
-    spec, seed = seed_from_snapshot(plan.seed.in_image or plan.spec, address, manager, on=host)
+    spec, seed = plan.seed.in_image(address, host)
     seed = msgspec.structs.replace(seed, home=(host.provider, host.name))
     return finish_plan(spec, seed, address, manager)
 

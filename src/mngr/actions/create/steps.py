@@ -10,10 +10,11 @@ from msgspec import Struct
 
 from mngr import registry
 from mngr.actions import claim as claims
+from mngr.actions.agent_shell import agent_shell_argv
 from mngr.actions.create.host import open_or_make_host
 from mngr.actions.create.launch import check_launch, last_lines, launch_lines
 from mngr.actions.create.plan import Plan, plan_on_image
-from mngr.actions.environment import base_env, told_env
+from mngr.actions.environment import base_env, identity_env
 from mngr.actions.host_notes import forget_creation, remember_created
 from mngr.actions.manager import Manager
 from mngr.actions.rows import just_launched, look_at, this_process
@@ -86,12 +87,9 @@ class Creation(Struct, frozen=True):
 def draft(creation: Creation) -> Creation:
     """Says what is known of the agent before its host is, with the commits it begins with fetched."""
     plan, manager = creation.plan, creation.manager
-    if plan.seed.commits and plan.seed.source:
-        from mngr.actions.create.inherit import fetched_commits  # every create would pay for it
-
-        fetched = fetched_commits(plan.seed.commits, plan.seed.source, manager.host_dir)
-        seed = msgspec.structs.replace(plan.seed, source=creation.undo.hold(fetched))
-        plan = msgspec.structs.replace(plan, seed=seed)
+    if plan.seed.fetch_commits:
+        source = creation.undo.hold(plan.seed.fetch_commits())
+        plan = msgspec.structs.replace(plan, seed=msgspec.structs.replace(plan.seed, source=source))
     asked, seed, source = plan.spec, plan.seed, plan.seed.source
     name = check_name(plan.address.name or random_name())
     spec = AgentSpec(
@@ -102,10 +100,10 @@ def draft(creation: Creation) -> Creation:
         work_dir=os.path.normpath(plan.address.path) if plan.address.path else "",
         created_at=time.time(),
         labels=check_labels(asked.labels),
-        project=asked.project or (os.path.basename(source.path) if source else ""),
-        branch=parse_branch_option(plan.branch, name).new if source and source.common_dir else "",
-        base_commit=seed.base_commit or (source.head if source else ""),
-        source=source.path if source else "",
+        project=asked.project or os.path.basename(source.path),
+        branch=parse_branch_option(plan.branch, name).new if source.common_dir else "",
+        base_commit=seed.base_commit or source.head,
+        source=source.path,
         source_machine=os.uname().nodename,
         transfer=seed.transfer,
         owns_work_dir=seed.transfer != "none",
@@ -159,7 +157,6 @@ def send(creation: Creation) -> Creation:
             f'a worktree cannot live on host "{host.name}": it shares no files with this machine',
             hint="use --transfer mirror, the default there",
         )
-    assert source
     transfer: Transfer = registry.load(registry.TRANSFERS, seed.transfer)()
 
     def discard_sent(sent: Sent) -> None:
@@ -168,10 +165,8 @@ def send(creation: Creation) -> Creation:
         discard(host, sent, source, seed.transfer)
 
     visit: Callable[[str], Completed] | None = None
-    if seed.unpack:
-        from mngr.actions.create.inherit import send_files  # every create would pay for it
-
-        sent = send_files(seed.unpack, host, spec.work_dir)
+    if seed.send_files:
+        sent = seed.send_files(host, spec.work_dir)
         undo.push(f"work dir {sent.work_dir}", lambda: discard_sent(sent))
     elif creation.claims_at_launch and isinstance(transfer, SendsWithMore):
         sent, send_and_run = transfer.plan_send(source, host, spec.work_dir, spec.branch)
@@ -237,7 +232,7 @@ def prepare(creation: Creation) -> Creation:
     else:
         command = agent_type.command(spec, host)
     base = base_env(creation.manager.env) if shares_files(host) else {}
-    env = {**base, **command.env, **plan.env, **told_env(spec, host.dir)}
+    env = {**base, **command.env, **plan.env, **identity_env(spec, host.dir)}
     run = RunFile(cwd=spec.work_dir, argv=claims.isolated(command.argv, spec.isolate), env=env)
     return msgspec.structs.replace(creation, run=run)
 
@@ -247,8 +242,6 @@ def set_up(creation: Creation) -> Creation:
     host, spec, script = creation.host, creation.spec, creation.plan.spec.setup
     if not script:
         return creation
-    from mngr.actions.agent_shell import agent_shell_argv
-
     paths = HostPaths(host.dir).agent(spec.id)
     host.write(paths.run, run_file_text(creation.run, paths).encode("utf-8", "surrogateescape"))
     done = host.run(agent_shell_argv(host, spec.id, ("sh", "-c", script)), timeout_s=_SETUP_DEADLINE_S)

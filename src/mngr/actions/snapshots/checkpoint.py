@@ -163,7 +163,7 @@ done"""
 
 
 def _has_git(spec: AgentSpec) -> str:
-    """A folder that lies in someone else's repository by chance has no git of its own."""
+    """A folder that merely lies within another repository has no git of its own."""
     return "[ -e .git ]" if spec.owns_work_dir else "git rev-parse --is-inside-work-tree >/dev/null 2>&1"
 
 
@@ -245,7 +245,7 @@ git read-tree --reset -u "${{tree:-$(git hash-object -w -t tree /dev/null)}}"
 git clean -q -f -d"""
 
 
-# A branch that went on elsewhere, or is checked out in another work tree, is left alone: HEAD then names the commit.
+# A branch that has gone on, or is checked out in another work tree, is left alone: HEAD then names the commit.
 _PUT_BACK_HEAD = """now=$(its_git symbolic-ref -q HEAD || :)
 tip=; [ -z "$branch" ] || tip=$(its_git rev-parse -q --verify "$branch" || :)
 if [ -n "$branch" ] && [ "$now" = "$branch" ]; then

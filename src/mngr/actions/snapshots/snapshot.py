@@ -11,7 +11,7 @@ import msgspec
 
 from mngr.actions.creation_record import copy_record_to_snapshot, remove_snapshot_record
 from mngr.actions.destroy import source_of
-from mngr.actions.environment import told_env
+from mngr.actions.environment import identity_env
 from mngr.actions.list import look_and_list, look_everywhere
 from mngr.actions.manager import Manager, default_manager
 from mngr.actions.rows import ACT_S, Row, iso, look_at
@@ -81,13 +81,13 @@ def list_snapshots(
 ) -> tuple[Snapshot, ...]:
     """Snapshots on every host that answers, oldest first; of one agent, which may be destroyed by now."""
     manager = default_manager(manager)
-    wanted = agent if isinstance(agent, str) else agent.id if agent else ""
+    agent_name = agent if isinstance(agent, str) else agent.id if agent else ""
     found = [snapshot for snapshot, _ in _everywhere(manager)]
     known = {(shot.name, shot.agent_id) for shot in found}
     found += [shot for shot, _ in kept_hosts(manager) if (shot.name, shot.agent_id) not in known]
-    if wanted:
-        ids = {row.agent.id for row in resolve(manager, [wanted]).rows} or {wanted}
-        found = [shot for shot in found if shot.agent_id in ids or shot.agent_name == wanted]
+    if agent_name:
+        ids = {row.agent.id for row in resolve(manager, [agent_name]).rows} or {agent_name}
+        found = [shot for shot in found if shot.agent_id in ids or shot.agent_name == agent_name]
     return tuple(sorted(found, key=lambda snapshot: snapshot.created_at))
 
 
@@ -160,14 +160,14 @@ def find_snapshot(
     """The one snapshot of that name, anywhere or on one host, and the host it is on."""
     check_name(name, "snapshot name")
     everywhere = _on_host(on, manager) if on else _everywhere(manager)
-    wanted = agent if isinstance(agent, str) else agent.id if agent else ""
+    agent_name = agent if isinstance(agent, str) else agent.id if agent else ""
     found = [
         (shot, host)
         for shot, host in everywhere
-        if shot.name == name and wanted in ("", shot.agent_id, shot.agent_name)
+        if shot.name == name and agent_name in ("", shot.agent_id, shot.agent_name)
     ]
     if not found:
-        of = f' of agent "{wanted}"' if wanted else ""
+        of = f' of agent "{agent_name}"' if agent_name else ""
         known = [shot.name for shot, _ in everywhere]
         raise NotFoundError(
             f'no snapshot "{name}"{of}', hint=did_you_mean(name, known, else_hint="see: mngr snapshot list")
@@ -197,7 +197,7 @@ def agent_of_directory(manager: Manager) -> Agent:
     """The agent whose work dir we are in, else the only one made from here, else the only one there is."""
     agents = look_and_list(manager=manager)[0].agents
     here = manager.cwd.rstrip("/") + "/"
-    # A work dir elsewhere is no directory of this machine, whatever its path.
+    # A work dir on another host is no directory of this machine, whatever its path.
     inside = [
         agent
         for agent in agents
@@ -295,19 +295,21 @@ def _put_back(row: Row, snapshot: Snapshot, before: Snapshot) -> tuple[str, ...]
     notes = [f'what was there before is kept as snapshot "{before.name}"']
     if done.stdout.strip() == b"detached":
         branch = snapshot.branch.removeprefix("refs/heads/")
-        notes.append(f'branch "{branch}" has gone on or is in use elsewhere: HEAD is at its old commit')
+        notes.append(
+            f'branch "{branch}" has gone on or is in use by another work tree: HEAD is at its old commit'
+        )
     if snapshot.repository and not row.spec.owns_work_dir:
         notes.append("the work dir is not the agent's own: only files were put back, no branch")
     return tuple(notes)
 
 
 def _run_file(row: Row, snapshot: Snapshot) -> RunFile:
-    """What it ran then, told its present name."""
+    """What it ran then, with the variables of its present name."""
     try:
         run = parse_run_file(row.host.read(f"{snapshot_dir(row.host, snapshot.name)}/run.sh"))
     except (OSError, UnfitError):
         raise MngrError(f'snapshot "{snapshot.name}" is damaged: its run file is gone') from None
-    return RunFile(run.cwd, run.argv, {**run.env, **told_env(row.spec, row.host.dir)})
+    return RunFile(run.cwd, run.argv, {**run.env, **identity_env(row.spec, row.host.dir)})
 
 
 def _agent_of(snapshot: Snapshot, host: Host, manager: Manager) -> Row:

@@ -154,12 +154,12 @@ def created_text(change: Change) -> str:
     )
 
 
-def _connects(call: Call, wanted: bool | None, command: str) -> bool:
-    if wanted is False:
+def _connects(call: Call, option: bool | None, command: str) -> bool:
+    if option is False:
         return False
     if command and not os.environ.get(RECURSION_GUARD):
         return True
-    if wanted:
+    if option:
         from mngr.cli.commands.connect import check_terminal
 
         check_terminal()
@@ -179,8 +179,8 @@ def _show_plan(call: Call, spec: CreateSpec) -> int:
         "type": plan.agent_type.name,
         "args": list(plan.spec.args),
         "transfer": plan.seed.transfer,
-        "source": source.path if source else "",
-        "branch": plan.branch if source and source.common_dir else "",
+        "source": source.path,
+        "branch": plan.branch if source.common_dir else "",
         "labels": plan.spec.labels,
         "changed": False,
         "notes": list(notes),

@@ -40,8 +40,8 @@ def create_command(call: Call, *, agent: str, name: str, dry_run: bool) -> int:
     call.output.check(Snapshot)
     found, name = snapshot_target([word for word in (agent, name) if word], manager=call.manager)
     if dry_run:
-        said = {"agent": found.name, "name": name, "changed": False}
-        call.output.one(said, lambda: f"Would make a snapshot of {one_line(found.name)}")
+        record = {"agent": found.name, "name": name, "changed": False}
+        call.output.one(record, lambda: f"Would make a snapshot of {one_line(found.name)}")
         return ExitCode.DONE
     made = create_snapshot(found, name, manager=call.manager)
     call.output.one(made, lambda: f"Snapshot {one_line(made.name)} of {one_line(found.name)}")
