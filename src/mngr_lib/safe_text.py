@@ -1,4 +1,4 @@
-"""Text that others wrote, made safe for a terminal: control and invisible characters are printed as escapes.
+"""Text that others wrote, made safe to print and to store: control and invisible characters become escapes or go.
 
 Characters beyond ASCII, and DEL, are escaped as JSON escapes them, so JSON that passes through stays the same JSON.
 """
@@ -7,13 +7,21 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TextIO
 
+PROBLEM_LIMIT = 200
+"""How many characters of a foreign text an error message shows."""
+
 _SHORT = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
 # Spaces that a terminal shows as such; str.isprintable() knows only the one of ASCII.
 _SPACES = frozenset("\xa0\u1680\u202f\u205f\u3000").union(map(chr, range(0x2000, 0x200B)))
 
 
-def one_line(text: str) -> str:
-    """The text on one line, with everything that is not printable as an escape: ESC becomes `\\x1b`."""
+def one_line(text: str, limit: int | None = None) -> str:
+    """The text on one line, with everything that is not printable as an escape: ESC becomes `\\x1b`.
+
+    Of more characters than `limit`, the rest is an ellipsis.
+    """
+    if limit is not None and len(text) > limit:
+        text = text[:limit] + "…"
     if text.isprintable():
         return text
     return "".join(char if char.isprintable() else _escape(char) for char in text)
@@ -23,9 +31,23 @@ def safe_lines(text: str) -> str:
     """The text with newlines, tabs and spaces as they are and everything else as in `one_line`."""
     if text.replace("\n", "").replace("\t", "").isprintable():
         return text
-    return "".join(
-        char if char.isprintable() or char in "\n\t" or char in _SPACES else _escape(char) for char in text
-    )
+    return "".join(char if _is_plain(char) else _escape(char) for char in text)
+
+
+def plain(text: str) -> str:
+    """The text without what `safe_lines` escapes: for places where an escape would only be noise."""
+    return "".join(filter(_is_plain, text))
+
+
+def storable(value: Any) -> Any:
+    """A value for JSON, with text that UTF-8 cannot hold as escapes, however deep it is."""
+    if isinstance(value, str):
+        return value.encode(errors="backslashreplace").decode()
+    if isinstance(value, dict):
+        return {storable(key): storable(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [storable(each) for each in value]
+    return value
 
 
 class OutputError(OSError):
@@ -72,6 +94,10 @@ class SafeStream:
 def raw(stream: Any) -> Any:
     """The stream itself, for text that was made safe before it was given colors or moves of the cursor."""
     return stream.below if isinstance(stream, SafeStream) else stream
+
+
+def _is_plain(char: str) -> bool:
+    return char.isprintable() or char in "\n\t" or char in _SPACES
 
 
 def _escape(char: str) -> str:

@@ -2,7 +2,9 @@
 
 import os
 import re
-import unicodedata
+
+from mngr_lib import safe_text
+from mngr_lib.safe_text import plain
 
 _OUR_TRAILERS = re.compile(r"(tmr-|depends-on|signed-off-by|co-authored-by|skip-checks|reverts?\b)", re.I)
 _CI_WORDS = re.compile(r"\[\s*((?:skip|no)\s+(?:ci|actions)|(?:ci|actions)\s+skip)\s*\]", re.I)
@@ -11,16 +13,9 @@ _LONGEST_SUBJECT = 72
 _LINE = 200
 
 
-def plain(text: str) -> str:
-    """Text without control, escape, bidirectional and surrogate characters; line ends and tabs stay."""
-    kept = (char if char in "\n\t" or unicodedata.category(char)[0] != "C" else "" for char in text)
-    return "".join(kept)
-
-
 def shown(path: str) -> str:
     """A file name that prints on one line and can be stored, however it was made."""
-    text = os.fsencode(path).decode(errors="backslashreplace")
-    return "".join(char if unicodedata.category(char)[0] != "C" else f"\\x{ord(char):02x}" for char in text)
+    return safe_text.one_line(os.fsencode(path).decode(errors="backslashreplace"))
 
 
 def one_line(text: str, limit: int = 300) -> str:

@@ -13,6 +13,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 import msgspec
 
+from mngr_lib.safe_text import storable
+
 INDEX = "index"
 _KEY = re.compile(r"[a-z0-9/._-]+")
 _LEVEL = 6
@@ -25,7 +27,7 @@ def encode(record: object) -> bytes:
     try:
         return msgspec.json.encode(record)
     except UnicodeEncodeError:
-        return msgspec.json.encode(_utf8(msgspec.to_builtins(record)))
+        return msgspec.json.encode(storable(msgspec.to_builtins(record)))
 
 
 def compress(data: bytes, level: int = _LEVEL) -> bytes:
@@ -56,13 +58,3 @@ def _pack(data: bytes) -> bytes:
 def _element(key: str, packed: "Future[bytes]") -> bytes:
     head = f'<script type="application/octet-stream" data-chunk="{key}">'.encode()
     return head + packed.result() + b"</script>\n"
-
-
-def _utf8(value: object) -> object:
-    if isinstance(value, str):
-        return value.encode(errors="backslashreplace").decode()
-    if isinstance(value, dict):
-        return {_utf8(key): _utf8(one) for key, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_utf8(one) for one in value]
-    return value

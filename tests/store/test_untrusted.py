@@ -13,7 +13,6 @@ from mngr.store import untrusted
 from mngr.store.untrusted import (
     UnfitError,
     decode_table,
-    printable,
     read_event,
     read_events,
     read_exit,
@@ -141,8 +140,3 @@ def test_a_pane_of_nobody_is_none() -> None:
     assert (found[1].exit_code, found[1].dead, found[1].title) == (3, True, "a|title")
     assert read_pane("../x|12|1|3||17|/dev/pts/1|mngr-foo|0|t") is None
     assert read_pane(f"{ID}|{'9' * 5000}|1|3||17|/dev/pts/1|mngr-foo|0|t") is None
-
-
-def test_what_a_terminal_acts_upon_is_shown() -> None:
-    assert printable("a\x1b[2J\nb\u202e") == r"a\x1b[2J\nb\u202e"
-    assert len(printable("x" * 1000)) == 201

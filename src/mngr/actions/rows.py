@@ -18,9 +18,10 @@ from mngr.store.fold import Folded, encode_fold
 from mngr.store.paths import HostPaths
 from mngr.store.probe import EVERY_AGENT, Evidence, HostEvidence, probe_argv, read_probe
 from mngr.store.state import Phase, life
-from mngr.store.untrusted import Pane, printable
+from mngr.store.untrusted import Pane
 from mngr.tmux.server import attach_argv
 from mngr_lib.proc import boot_id, start_of
+from mngr_lib.safe_text import PROBLEM_LIMIT, one_line
 
 _FOLD_WHEN_BYTES = 4096
 _CREATION_MAY_TAKE_S = 3600
@@ -85,7 +86,9 @@ def watchdog_s(host: Host, deadline_s: float) -> int:
 def rows_from(done: Completed, host: Host, manager: Manager) -> tuple[Row, ...]:
     """What a probe of the host printed, decided; a log that grew long gets a new fold."""
     if done.code != 0 and not done.stdout:
-        raise UnreachableError(f'host "{host.name}" could not be looked at: {printable(done.complaint)}')
+        raise UnreachableError(
+            f'host "{host.name}" could not be looked at: {one_line(done.complaint, PROBLEM_LIMIT)}'
+        )
     if len(done.stdout) > _LOOK_LIMIT:
         raise UnreachableError(
             f'host "{host.name}" answered a look with {len(done.stdout) >> 20} MB',

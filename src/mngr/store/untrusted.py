@@ -19,6 +19,7 @@ from mngr.model.ids import is_agent_id, is_valid_branch, is_valid_name
 from mngr.model.labels import are_labels
 from mngr.store.fold import Folded, fold
 from mngr_lib.proc import start_time
+from mngr_lib.safe_text import PROBLEM_LIMIT, one_line
 
 LAST_SECOND = 7258118400.0
 """The first moment of the year 2200: no clock is right past it, and every calendar can show what is before."""
@@ -50,7 +51,7 @@ class UnfitError(Exception):
     """A record that cannot be used: the field that does not fit, and why. Its text is safe on a terminal."""
 
     def __init__(self, field: str, reason: str) -> None:
-        super().__init__(printable(f"{field}: {reason}" if field else reason))
+        super().__init__(one_line(f"{field}: {reason}" if field else reason, PROBLEM_LIMIT))
 
 
 class ExitRecord(Struct, frozen=True):
@@ -231,15 +232,6 @@ def signal_name(number: str) -> str | None:
         return Signals(value).name
     except ValueError:
         return f"SIG{number}"
-
-
-def printable(text: str, limit: int = 200) -> str:
-    """The text in one line, with what a terminal acts upon written as an escape, and cut to a length."""
-    short = text if len(text) <= limit else text[:limit] + "…"
-    return "".join(
-        char if char.isprintable() else char.encode("unicode_escape", "surrogatepass").decode()
-        for char in short
-    )
 
 
 def _events(data: bytes) -> Iterator[Event]:

@@ -21,6 +21,7 @@ from typing import Any, BinaryIO, TypeVar
 import msgspec
 
 import mngr
+from mngr_lib.safe_text import storable
 from mngr_tmr.git import Repository
 from mngr_tmr.model.run import RunSpec
 from mngr_tmr.run_folder.matching import REACH, SHORTEST, Matcher
@@ -253,17 +254,7 @@ def encode(record: object) -> bytes:
     try:
         return msgspec.json.encode(record)
     except UnicodeEncodeError:
-        return msgspec.json.encode(_storable(msgspec.to_builtins(record)))
-
-
-def _storable(value: Any) -> Any:
-    if isinstance(value, str):
-        return value.encode(errors="backslashreplace").decode()
-    if isinstance(value, dict):
-        return {_storable(key): _storable(one) for key, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_storable(one) for one in value]
-    return value
+        return msgspec.json.encode(storable(msgspec.to_builtins(record)))
 
 
 def _is_public(value: str, repo: str, base: str) -> bool:

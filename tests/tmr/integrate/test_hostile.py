@@ -10,7 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.tmr.integrate.scene import Scene, Work
 
-from mngr_tmr.agent_text import code, fenced, one_line, plain, quoted, subject
+from mngr_lib.safe_text import plain
+from mngr_tmr.agent_text import code, fenced, one_line, quoted, subject
 from mngr_tmr.git import Repository
 from mngr_tmr.integrate.gates.checkout import write_files
 from mngr_tmr.integrate.publish.pull_request import pr_text

@@ -13,7 +13,8 @@ from msgspec import Struct
 from mngr.agents.shared.login_file import login_file
 from mngr.model.finding import ERROR, WARNING, Finding, LaunchPlan
 from mngr.model.model_error import error_kind
-from mngr.store.untrusted import decode, printable
+from mngr.store.untrusted import decode
+from mngr_lib.safe_text import PROBLEM_LIMIT, one_line
 from mngr_lib.threads import Future, FutureTimeoutError
 
 NAME = "login of claude"
@@ -101,7 +102,7 @@ def _try_key(key: str, plan: LaunchPlan) -> Finding:
     is_about_model = kind in ("model", "permission") and not is_named
     if answer.status == 200 or is_about_model:
         return Finding(NAME, True, ERROR, f"{key} is accepted")
-    said = f"{answer.status} {printable(answer.message or answer.name)}".strip()
+    said = f"{answer.status} {one_line(answer.message or answer.name, PROBLEM_LIMIT)}".strip()
     if kind == "other":
         return Finding(
             NAME, False, WARNING, f"the model answers: {said}", "agents wait and try again by themselves"
@@ -137,14 +138,14 @@ def _ask(url: str, headers: Mapping[str, str], model: str) -> LoginReply:
     except FutureTimeoutError:
         return LoginReply(problem=f"no answer within {_DEADLINE_S:g} s")
     except (OSError, http.client.HTTPException, ValueError) as error:
-        return LoginReply(problem=printable(str(error) or type(error).__name__))
+        return LoginReply(problem=one_line(str(error) or type(error).__name__, PROBLEM_LIMIT))
 
 
 def _request(url: str, headers: Mapping[str, str], model: str) -> LoginReply:
     """Follows no redirect: the key is for this server only."""
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        return LoginReply(problem=f"{printable(url)} is no address of a server")
+        return LoginReply(problem=f"{one_line(url, PROBLEM_LIMIT)} is no address of a server")
     make = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
     connection = make(parts.hostname, parts.port, timeout=_SOCKET_S)
     body = {

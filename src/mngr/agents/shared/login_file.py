@@ -3,7 +3,7 @@
 import os
 
 from mngr.model.finding import ERROR, Finding, LaunchPlan
-from mngr.store.untrusted import printable
+from mngr_lib.safe_text import PROBLEM_LIMIT, one_line
 
 
 def login_file(name: str, variable: str, plan: LaunchPlan) -> Finding | None:
@@ -13,5 +13,5 @@ def login_file(name: str, variable: str, plan: LaunchPlan) -> Finding | None:
         return None
     if plan.is_here and not os.path.isfile(path):
         fix = f"name the file of a login on this machine: --env {variable}=PATH"
-        return Finding(name, False, ERROR, f"{variable} is no file: {printable(path)}", fix)
+        return Finding(name, False, ERROR, f"{variable} is no file: {one_line(path, PROBLEM_LIMIT)}", fix)
     return Finding(name, True, ERROR, f"{variable} is given")

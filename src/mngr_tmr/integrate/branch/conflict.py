@@ -6,7 +6,8 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from mngr_tmr.agent_text import one_line, plain, shown
+from mngr_lib.safe_text import plain
+from mngr_tmr.agent_text import one_line, shown
 from mngr_tmr.git import Merge, Repository
 from mngr_tmr.integrate.split.change import TaskChange
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 import mngr
 from mngr_lib.git import git_argv, git_env
-from mngr_tmr.agent_text import plain
+from mngr_lib.safe_text import plain
 from mngr_tmr.git import AS_IT_IS, OBJECTS_ONLY
 from mngr_tmr.integrate.publish.pull_request import pr_title
 from mngr_tmr.model.integration import Integration

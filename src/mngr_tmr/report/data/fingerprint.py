@@ -4,7 +4,8 @@ import re
 
 from msgspec import Struct
 
-from mngr_tmr.agent_text import one_line, plain
+from mngr_lib.safe_text import plain
+from mngr_tmr.agent_text import one_line
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|.)")
 _FRAMES = (

@@ -5,7 +5,8 @@ import shlex
 from collections.abc import Iterable, Sequence
 
 import mngr
-from mngr_tmr.agent_text import one_line, plain
+from mngr_lib.safe_text import plain
+from mngr_tmr.agent_text import one_line
 from mngr_tmr.git import Repository
 from mngr_tmr.report.data.causes import FailureCause
 from mngr_tmr.report.data.counts import cost_of, count_line, failures_and_causes, plural, tokens_of

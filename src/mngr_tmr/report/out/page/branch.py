@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from msgspec.structs import astuple
 
 import mngr
-from mngr_tmr.agent_text import plain
+from mngr_lib.safe_text import plain
 from mngr_tmr.git import Repository
 from mngr_tmr.model.integration import Fix, Integration
 from mngr_tmr.model.run import RunSpec
