@@ -1,4 +1,4 @@
-"""Agents' words made harmless: in commit messages and in markdown they can say anything and do nothing."""
+"""Text that agents wrote, made safe for commit messages and Markdown."""
 
 import os
 import re
@@ -57,7 +57,7 @@ def fenced(text: str, limit: int = 4000) -> str:
 
 
 def _harmless(text: str) -> str:
-    """No skipped CI, no closed issue, nobody called: forges act on such words in commits."""
+    """Text that skips no CI, closes no issue and mentions no user: forges act on such words in commits."""
     return _ISSUE.sub(lambda found: found[0] + " ", _CI_WORDS.sub(r"(\1)", text))
 
 

@@ -28,7 +28,7 @@ OBJECTS_ONLY = (
 """Settings under which git calls the repository bare and merges alike for everybody."""
 AS_IT_IS = {"GIT_NO_REPLACE_OBJECTS": "1", "GIT_ATTR_NOSYSTEM": "1"}
 _OBJECT_ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
-_NOBODY = ("mngr tmr", "tmr@localhost")
+_DEFAULT_IDENTITY = ("mngr tmr", "tmr@localhost")
 
 
 class TreeEntry(Struct, frozen=True):
@@ -117,8 +117,8 @@ class Repository:
     def sizes(self, ids: Iterable[str]) -> dict[str, tuple[str, int]]:
         """The kind and size of those objects that exist."""
         lines = "\n".join(oid for oid in ids if is_object_id(oid))
-        said = self.ask("cat-file", "--batch-check", stdin=lines.encode() + b"\n")
-        fields = [line.split() for line in said.decode(errors="replace").split("\n")]
+        output = self.ask("cat-file", "--batch-check", stdin=lines.encode() + b"\n")
+        fields = [line.split() for line in output.decode(errors="replace").split("\n")]
         return {row[0]: (row[1], int(row[2])) for row in fields if len(row) == 3}
 
     def blobs(self, ids: Iterable[str], limit: int = 1 << 20) -> dict[str, bytes]:
@@ -130,15 +130,15 @@ class Repository:
 
     def contents(self, ids: Iterable[str]) -> Iterator[bytes]:
         """Objects of any kind as they are stored, in their order, from one process; all of them must exist."""
-        wanted = list(ids)
-        if not wanted:
+        required = list(ids)
+        if not required:
             return
-        said = memoryview(self.ask("cat-file", "--batch", stdin="\n".join(wanted).encode() + b"\n"))
+        output = memoryview(self.ask("cat-file", "--batch", stdin="\n".join(required).encode() + b"\n"))
         at = 0
-        for _ in wanted:
-            line_end = bytes(said[at : at + 200]).index(b"\n") + at
-            size = int(bytes(said[at:line_end]).split()[2])
-            yield bytes(said[line_end + 1 : line_end + 1 + size])
+        for _ in required:
+            line_end = bytes(output[at : at + 200]).index(b"\n") + at
+            size = int(bytes(output[at:line_end]).split()[2])
+            yield bytes(output[line_end + 1 : line_end + 1 + size])
             at = line_end + size + 2
 
     def write_blob(self, data: bytes) -> str:
@@ -149,14 +149,14 @@ class Repository:
         return os.fsdecode(self.git("rev-parse", "-q", "--verify", f"refs/heads/{name}").stdout).strip()
 
     def checked_out(self) -> frozenset[str]:
-        """The branches that someone has checked out, here or in another worktree."""
+        """The branches that are checked out, here or in another worktree."""
         # Calling the repository bare, as all other commands do, would hide the main checkout's branch.
-        said = self.word("-c", "core.bare=false", "worktree", "list", "--porcelain")
+        output = self.word("-c", "core.bare=false", "worktree", "list", "--porcelain")
         mark = "branch refs/heads/"
-        return frozenset(line.removeprefix(mark) for line in said.split("\n") if line.startswith(mark))
+        return frozenset(line.removeprefix(mark) for line in output.split("\n") if line.startswith(mark))
 
     def move_branch(self, name: str, to: str) -> None:
-        """Points a branch at a commit, unless someone moved it meanwhile or has it checked out."""
+        """Points a branch at a commit, unless it was moved meanwhile or is checked out."""
         before = self.branch(name)
         if before == to:
             return
@@ -207,12 +207,12 @@ def _git(args: Sequence[str], stdin: bytes = b"", env: Mapping[str, str] | None 
 
 
 def _identity(path: str, when: int) -> dict[str, str]:
-    """Who commits: the user as git knows them, or nobody in particular."""
-    said = _git(("-C", path, "config", "-z", "--get-regexp", r"^user\.(name|email)$"))
-    known = dict(line.partition("\n")[::2] for line in os.fsdecode(said.stdout).split("\0") if line)
+    """Who commits: the user as git knows them, or a default identity."""
+    output = _git(("-C", path, "config", "-z", "--get-regexp", r"^user\.(name|email)$"))
+    known = dict(line.partition("\n")[::2] for line in os.fsdecode(output.stdout).split("\0") if line)
     name, email = known.get("user.name", ""), known.get("user.email", "")
     if not name.strip() or not email.strip():
-        name, email = _NOBODY
+        name, email = _DEFAULT_IDENTITY
     date = f"@{when} +0000"
     return {
         **{f"GIT_{who}_NAME": name for who in ("AUTHOR", "COMMITTER")},

@@ -1,4 +1,4 @@
-"""One difference put on top of a commit, without a checkout."""
+"""Cherry-picks and reverts without a checkout."""
 
 from msgspec import Struct
 

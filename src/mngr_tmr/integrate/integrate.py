@@ -1,4 +1,4 @@
-"""The whole reduce step: records of tasks in, one linear branch and an account of everything out."""
+"""The integration as a whole: from the records of tasks to one linear branch and an account of every commit."""
 
 from collections.abc import Sequence
 
@@ -57,7 +57,7 @@ def integrate(
 
 
 class PreparedWork(Struct, frozen=True):
-    """The pieces of all work that may be integrated, and accounts of the rest."""
+    """The changes of all work that may be integrated, and accounts of the rest."""
 
     candidates: tuple[TaskRecord, ...]
     changes: tuple[TaskChange, ...]

@@ -1,4 +1,4 @@
-"""The integration that a run asked for: by program, by an agent, or by program with agents for what conflicts."""
+"""The integration as the run's options say: by program, by an agent, or by program with agents for conflicts."""
 
 from collections.abc import Sequence
 
@@ -22,7 +22,7 @@ def reduce(
     trust: AgentTrust | None = None,
     manager: mngr.Manager | None = None,
 ) -> Integration:
-    """Integrates as `options.integrator` says; what agents settled `before` needs no agent again.
+    """Integrates as `options.integrator` says; what agents resolved `before` needs no agent again.
 
     `trust` holds the values of the variables that the integrator may see.
     """

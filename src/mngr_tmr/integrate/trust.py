@@ -6,7 +6,7 @@ from msgspec import Struct
 
 
 class AgentTrust(Struct, frozen=True):
-    """What agents of the reduce step are given, and what their commits must pass.
+    """What agents of the integration are given, and what their commits must pass.
 
     `check` gets two commits and raises a MngrError when what lies between them must not be used.
     """

@@ -27,15 +27,15 @@ class WrittenReport(Struct, frozen=True):
 
 
 def write_report(folder: RunFolder, *, env: Mapping[str, str] | None = None) -> WrittenReport:
-    """Writes all files anew; with GITHUB_STEP_SUMMARY set also that. Damage is told, only `run.json` must be whole."""
+    """Writes all files anew; also GITHUB_STEP_SUMMARY if set. Damage is reported; only `run.json` must be intact."""
     source = TmrSource(folder)
     model = source.model()
     write_summary(folder, model)
     page, problem = try_page(folder, source, model)
     clean = folder.redactor.text
     append_step_summary(clean(step_summary(model)), os.environ if env is None else env)
-    said = (f"no page: {one_line(problem)}",) if problem else ()
-    lines = tuple(map(clean, (*report_lines(model, folder, page), *said)))
+    problems = (f"no page: {one_line(problem)}",) if problem else ()
+    lines = tuple(map(clean, (*report_lines(model, folder, page), *problems)))
     return WrittenReport(lines, model.exit_code, page, model)
 
 

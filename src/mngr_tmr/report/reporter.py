@@ -33,7 +33,7 @@ class Reporter:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Lets a page that is being written be finished, so that nobody else writes it at the same time."""
+        """Lets a page that is being written be finished, so that no other process writes it at the same time."""
         self._over.set()
         self._news.set()
         self._thread.join()

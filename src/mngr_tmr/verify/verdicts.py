@@ -1,4 +1,4 @@
-"""From what pytest told to a verdict on one test; pure."""
+"""From the facts of a pytest run to the verdict on one test. Pure."""
 
 from collections.abc import Sequence
 
@@ -41,10 +41,10 @@ def _last_run(ran: Ran, node_id: str, phases: Sequence[Phase]) -> TestRun:
         return TestRun(node_id, _unseen(ran.facts, node_id), message=_why_unseen(ran, node_id))
     duration_s = sum(phase.duration_s for phase in phases)
     outcome = _outcome(phases)
-    told = [phase.text for phase in phases if phase.text]
-    if outcome == "error" and not told:
-        told = [f"it did not come to its end{_at_deadline(ran)}\n{ran.output[-_TAIL:]}"]
-    return TestRun(node_id, outcome, duration_s, "\n".join(told)[-_MESSAGE_MAX:])
+    messages = [phase.text for phase in phases if phase.text]
+    if outcome == "error" and not messages:
+        messages = [f"it did not come to its end{_at_deadline(ran)}\n{ran.output[-_TAIL:]}"]
+    return TestRun(node_id, outcome, duration_s, "\n".join(messages)[-_MESSAGE_MAX:])
 
 
 def _outcome(phases: Sequence[Phase]) -> TestOutcome:
@@ -86,6 +86,6 @@ def reason_of(runs: Sequence[TestRun]) -> str:
         return ""
     lines = [line.strip() for line in bad[0].message.split("\n") if line.strip()]
     marked = [line[1:].strip() for line in lines if line.startswith("E  ")]
-    said = (marked or lines[:1] or [bad[0].outcome])[0][:300]
+    complaint = (marked or lines[:1] or [bad[0].outcome])[0][:300]
     count = len(runs) - len(bad)
-    return f"passed {count} of {len(runs)} times: {said}" if count else said
+    return f"passed {count} of {len(runs)} times: {complaint}" if count else complaint

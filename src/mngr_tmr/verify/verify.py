@@ -86,25 +86,25 @@ def measure_base(
     manager: mngr.Manager | None = None,
 ) -> dict[str, Verified]:
     """The verdict on every test of the run at its base commit, by node id; once, for all tasks to share."""
-    wanted = tuple(task.node_id for task in run.tasks)
+    required = tuple(task.node_id for task in run.tasks)
     with ExitStack() as stack:
         copy = (copies or stack.enter_context(Copies(run, env, manager))).at(run.base)
         rounds = [
-            _run_all(copy, run, wanted, f"base-{n + 1}") for n in range(max(1, run.options.verify_runs))
+            _run_all(copy, run, required, f"base-{n + 1}") for n in range(max(1, run.options.verify_runs))
         ]
         if artifacts:
             copy.bring_outbox(artifacts)
     return {
         node_id: _verified(node_id, run.base, [_telling(rans, node_id) for rans in rounds])
-        for node_id in wanted
+        for node_id in required
     }
 
 
 def run_once(copy: Copy, run: RunSpec, node_ids: Iterable[str], name: str) -> dict[str, TestRun]:
     """These tests once each, in as few processes as they allow."""
-    wanted = tuple(dict.fromkeys(node_ids))
-    rans = _run_all(copy, run, wanted, name)
-    return {node_id: proven_run(_telling(rans, node_id), node_id) for node_id in wanted}
+    required = tuple(dict.fromkeys(node_ids))
+    rans = _run_all(copy, run, required, name)
+    return {node_id: proven_run(_telling(rans, node_id), node_id) for node_id in required}
 
 
 def _run_often(copy: Copy, run: RunSpec, task: Task) -> list[Ran]:
@@ -119,10 +119,10 @@ def _run_often(copy: Copy, run: RunSpec, task: Task) -> list[Ran]:
     return rans
 
 
-def _run_all(copy: Copy, run: RunSpec, wanted: tuple[str, ...], name: str) -> list[Ran]:
+def _run_all(copy: Copy, run: RunSpec, required: tuple[str, ...], name: str) -> list[Ran]:
     """Many tests, once each."""
     rans: list[Ran] = []
-    left, args = wanted, (*run.pytest_args, *files_of_added(run, copy.commit, wanted))
+    left, args = required, (*run.pytest_args, *files_of_added(run, copy.commit, required))
     for _ in range(_ROUNDS):
         rans.append(copy.pytest(args, Ask(left, None, name), run.options.verify_deadline_s))
         reached = {phase.node_id for phase in rans[-1].facts.phases}
@@ -134,8 +134,8 @@ def _run_all(copy: Copy, run: RunSpec, wanted: tuple[str, ...], name: str) -> li
 
 def _telling(rans: list[Ran], node_id: str) -> Ran:
     """The run that got to this test, else the last one."""
-    told = (ran for ran in rans if any(phase.node_id == node_id for phase in ran.facts.phases))
-    return next(told, rans[-1])
+    reached_it = (ran for ran in rans if any(phase.node_id == node_id for phase in ran.facts.phases))
+    return next(reached_it, rans[-1])
 
 
 def _verified(node_id: str, commit: str, rans: list[Ran]) -> Verified:
@@ -144,7 +144,7 @@ def _verified(node_id: str, commit: str, rans: list[Ran]) -> Verified:
         return Verified(node_id, commit, "wrong_code", wrong)
     runs = tuple(one for ran in rans for one in runs_of(ran, node_id))
     verdict = verdict_of(runs)
-    unknown = [told for ran in rans if (told := ran.facts.cannot_tell(node_id))]
+    unknown = [reached_it for ran in rans if (reached_it := ran.facts.cannot_tell(node_id))]
     if unknown and verdict == "passed":
         return Verified(node_id, commit, "cannot_tell", unknown[0], runs)
     return Verified(node_id, commit, verdict, reason_of(runs), runs)

@@ -91,7 +91,8 @@ def test_indentation_is_no_whitespace_noise(scene: Scene) -> None:
     done = scene.integrate()
     assert len(done.fixes) == 1
     assert done.fixes[0].tasks == (scene.records[0].task.slug,)
-    assert done.conflicts[0]["tasks"] == (scene.records[1].task.slug,)
+    slug = scene.records[1].task.slug
+    assert (done.conflicts[0]["unit"], done.conflicts[0]["tasks"]) == (f"{slug}/fix-1", (slug,))
 
 
 @pytest.mark.accept("R9")

@@ -199,7 +199,8 @@ def test_an_agent_settles_one_conflict_and_is_not_needed_again(scene: Scene, wor
         "test_a.py::test_a", Work("mine", {"app.py": APP.replace("line 3\n", "mine\n")}), importance=5
     )
     scene.agent("test_b.py::test_b", Work("yours", {"app.py": APP.replace("line 3\n", "yours\n")}))
-    conflict = Conflict(**{**scene.integrate().conflicts[0]})
+    record = dict(scene.integrate().conflicts[0])
+    conflict = Conflict(change=record.pop("unit"), **record)
     look, commit = commands(conflict_prompt(conflict))
     both = APP.replace("line 3\n", "mine\nyours\n")
     play(scene, look, {"edit": "app.py", "text": both}, commit)

@@ -1,4 +1,4 @@
-"""One job for one agent: made with `create`, waited for, its branch pulled, the agent destroyed whatever happens."""
+"""A job for one agent: creates it, waits, pulls its branch, and destroys it also after an error."""
 
 import os
 from collections.abc import Mapping
@@ -33,7 +33,7 @@ def run_job(
     """The commit that the agent left on its branch; at the deadline what is there by then.
 
     The other commits travel as parents of the one that the copy is made from, and the files in its tree, so that any
-    transfer brings them and none lies in the agent's way.
+    transfer copies them and none is in the agent's working tree.
     """
     entries = [TreeEntry(path, "100644", repo.write_blob(data)) for path, data in job.files.items()]
     tree = repo.compose(job.start, entries) if entries else f"{job.start}^{{tree}}"

@@ -19,11 +19,11 @@ from mngr_tmr.model.integration import Account
 from mngr_tmr.model.run import RunSpec
 
 _FORMAT = f"%H%x00%s%x00%(trailers:key={TASK},valueonly,unfold,separator=%x20)"
-_NOBODY = "integrator"
+_INTEGRATOR = "integrator"
 
 
 class AttributedBranch(Struct, frozen=True):
-    """An agent's branch as a plan; `holders` maps pieces of the tasks to the agent's pieces that hold them."""
+    """An agent's branch as a plan; `holders` maps changes of the tasks to the agent's changes that hold them."""
 
     plan: BranchPlan = BranchPlan()
     holders: dict[str, tuple[str, ...]] = {}
@@ -38,8 +38,8 @@ class CommitClaims(Struct, frozen=True):
 
 
 def read_branch(repo: Repository, run: RunSpec, tip: str, changes: Sequence[TaskChange]) -> AttributedBranch:
-    """The agent's commits as pieces, in its order, credited to the tasks whose work they hold."""
-    history = read_histories(repo, run.base, {_NOBODY: tip})[_NOBODY]
+    """The agent's commits as changes, in its order, credited to the tasks whose work they hold."""
+    history = read_histories(repo, run.base, {_INTEGRATOR: tip})[_INTEGRATOR]
     if history.problem or not history.steps:
         return AttributedBranch(problem=history.problem or "it committed nothing")
     if history.has_merges:
@@ -47,29 +47,29 @@ def read_branch(repo: Repository, run: RunSpec, tip: str, changes: Sequence[Task
     output = os.fsdecode(repo.ask("log", "-z", f"--format={_FORMAT}", f"{run.base}..{tip}", "--"))
     fields = output.split("\0")
     rows = [fields[at : at + 3] for at in range(0, len(fields) - 2, 3)]
-    said = {commit: CommitClaims(title, frozenset(names.split())) for commit, title, names in rows}
+    claims = {commit: CommitClaims(title, frozenset(names.split())) for commit, title, names in rows}
     own: list[TaskChange] = []
     for number, step in enumerate(history.steps, 1):
-        words = said.get(step.id, CommitClaims())
+        words = claims.get(step.id, CommitClaims())
         for kind in ("others", "fix"):
             files = [
                 file for file in step.files if (kind_of(file, run) == "implementation") == (kind == "fix")
             ]
             if files:
-                name = f"{_NOBODY}/{kind}-{number}"
+                name = f"{_INTEGRATOR}/{kind}-{number}"
                 after = commit_with_files(repo, step.parent, step.id, step.files, files)
                 own.append(
                     TaskChange(
                         id=name,
                         kind="implementation" if "/fix-" in name else "test",
-                        sources=(ChangeSource(_NOBODY, _NOBODY, (step.id,)),),
+                        sources=(ChangeSource(_INTEGRATOR, _INTEGRATOR, (step.id,)),),
                         before=step.parent,
                         after=after,
                         files=tuple(files),
                         title=words.title,
                     )
                 )
-    holders = {change.id: _holders(change, own, said) for change in changes}
+    holders = {change.id: _holders(change, own, claims) for change in changes}
     credited = []
     for part in own:
         held = [change for change in changes if part.id in holders[change.id]]
@@ -117,14 +117,16 @@ def _account(
     return Account(task, "excluded", why or lost or "the integrator left it out", commits)
 
 
-def _holders(change: TaskChange, own: Sequence[TaskChange], said: dict[str, CommitClaims]) -> tuple[str, ...]:
-    """The agent's pieces with all lines of a task's piece between them, else those that name the task."""
-    wanted = _lines(change.files)
+def _holders(
+    change: TaskChange, own: Sequence[TaskChange], claims: dict[str, CommitClaims]
+) -> tuple[str, ...]:
+    """The agent's changes with all lines of a task's change between them, else those that name the task."""
+    lines = _lines(change.files)
     same = [part for part in own if part.is_implementation == change.is_implementation]
-    holding_some = [part for part in same if not wanted.isdisjoint(_lines(part.files))]
-    if holding_some and wanted <= set().union(*(_lines(part.files) for part in holding_some)):
+    holding_some = [part for part in same if not lines.isdisjoint(_lines(part.files))]
+    if holding_some and lines <= set().union(*(_lines(part.files) for part in holding_some)):
         return tuple(part.id for part in holding_some)
-    named = [part.id for part in same if change.tasks[0] in said[part.sources[0].commits[0]].tasks]
+    named = [part.id for part in same if change.tasks[0] in claims[part.sources[0].commits[0]].tasks]
     return tuple(named)
 
 

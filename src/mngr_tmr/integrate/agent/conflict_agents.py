@@ -1,4 +1,4 @@
-"""Conflicts that no program can settle: an agent each, one at a time, or what was settled before."""
+"""Conflicts that the program cannot resolve: an agent for each, one at a time, or an earlier resolution."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -30,7 +30,7 @@ def resolve_by_agent(
 
 
 def resolve_as_before(conflicts: Iterable[Mapping[str, Any]], otherwise: Resolve | None = None) -> Resolve:
-    """Settles what an earlier integration settled, in the same way; the rest goes to `otherwise`."""
+    """Resolves conflicts as an earlier integration did; the others are given to `otherwise`."""
     known = {
         (conflict["ours"], conflict["theirs"]): str(conflict["resolution"])
         for conflict in conflicts

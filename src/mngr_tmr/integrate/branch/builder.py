@@ -22,7 +22,7 @@ class PlacedFix(Struct, frozen=True):
 
 
 class BuiltBranch(Struct, frozen=True):
-    """A branch with provisional messages; `held` are pieces that were there already, and where."""
+    """A branch with provisional messages; `held` maps changes that were there already to those that contain them."""
 
     tip: str
     squashed: str = ""
@@ -49,7 +49,7 @@ class BranchBuilder:
         self._resolved: dict[tuple[str, str], Conflict] = {}
 
     def build(self, plan: BranchPlan, *, may_resolve: bool = False) -> BuiltBranch:
-        """The branch of a plan; with `may_resolve`, new conflicts go to whoever can settle them."""
+        """The branch of a plan; with `may_resolve`, new conflicts are given to `resolve`."""
         line = _Line(self._base, tree=self._repo.tree(self._base))
         for change in plan.others:
             line = self._put(line, change, may_resolve)
@@ -64,7 +64,7 @@ class BranchBuilder:
         return BuiltBranch(line.tip, squashed, others, line.placed, line.held, line.conflicts)
 
     def without(self, plan: BranchPlan, built: BuiltBranch, placed: PlacedFix) -> str:
-        """A commit with the branch as it would be without one fix, and without those that stand on it."""
+        """A commit with the branch as it would be without one fix, and without those that depend on it."""
         merged = revert(self._repo, built.tip, placed.commit, placed.parent)
         if merged.is_clean:
             return self._repo.commit(merged.tree, [built.tip], f"without {placed.change.id}")
@@ -118,7 +118,7 @@ class BranchBuilder:
         )
 
     def _settle(self, line: "_Line", change: TaskChange, merged: Merge, may_resolve: bool) -> Conflict:
-        """The conflict, with the tree that settles it when someone has one that touches nothing else."""
+        """The conflict, with a tree that resolves it when there is one that touches nothing else."""
         key = (line.tip, change.after)
         if key in self._resolved:
             return self._resolved[key]
@@ -166,7 +166,7 @@ class _Line(Struct, frozen=True):
         return replace(self, conflicts=(*self.conflicts, conflict))
 
     def with_change(self, change: TaskChange, repo: Repository, tree: str) -> "_Line":
-        """The branch with a piece more; one that changes nothing any more is held by those that touched its files."""
+        """The branch with one more change; one that has no effect is held by those that touched its files."""
         if tree == self.tree:
             owners = [
                 placed.change.id

@@ -11,7 +11,7 @@ _MOST_LINES = 300
 
 def fix_message(change: TaskChange, rank: int, reason: str, depends_on: Sequence[str]) -> str:
     """The message of an implementation commit."""
-    said = quoted("\n\n".join(text for text in (change.summary, change.reason) if text.strip()))
+    summary = quoted("\n\n".join(text for text in (change.summary, change.reason) if text.strip()))
     trailers = [trailer(RANK, str(rank)), trailer(REASON, reason), *_tasks(change.sources)]
     trailers += [trailer(DEPENDS, commit) for commit in depends_on]
     notes = (
@@ -19,7 +19,7 @@ def fix_message(change: TaskChange, rank: int, reason: str, depends_on: Sequence
         if any(source.is_mislabelled for source in change.sources)
         else ""
     )
-    return _message(subject(change.title, f"a fix for {change.tasks[0]}"), [notes, said], trailers)
+    return _message(subject(change.title, f"a fix for {change.tasks[0]}"), [notes, summary], trailers)
 
 
 def squashed_message(changes: Sequence[TaskChange]) -> str:

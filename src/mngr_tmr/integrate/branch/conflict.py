@@ -1,4 +1,4 @@
-"""A piece that does not fit on what is there already, told so that a person or an agent can settle it."""
+"""A change that does not merge, described so that a person or an agent can resolve it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -39,7 +39,7 @@ class Conflict(Struct, frozen=True):
 
 
 Resolve = Callable[[Conflict], str | None]
-"""Gives the tree that settles a conflict, or None."""
+"""Gives the tree that resolves a conflict, or None."""
 
 
 def describe_conflict(

@@ -12,7 +12,7 @@ from mngr_tmr.model.integration import Fix
 
 
 class FinalCommits(Struct, frozen=True):
-    """The branch; `commits` maps every piece on it to its commit."""
+    """The branch; `commits` maps every change on it to its commit."""
 
     tip: str
     squashed: str

@@ -1,4 +1,4 @@
-"""Where every task's work went; no commit is left without a word."""
+"""The ledger: where every task's work went, so that each commit is accounted for."""
 
 from collections.abc import Mapping, Sequence
 
@@ -11,7 +11,7 @@ from mngr_tmr.model.integration import Account
 
 
 class ChangeFates(Struct, frozen=True):
-    """What became of the pieces: by id the commit, those that hold it, the conflict, the reason it was dropped."""
+    """What became of the changes: by id the commit, those that hold it, the conflict, the reason it was dropped."""
 
     commits: Mapping[str, str] = {}
     holders: Mapping[str, tuple[str, ...]] = {}
@@ -20,7 +20,7 @@ class ChangeFates(Struct, frozen=True):
 
 
 def ledger_of(changes: Sequence[TaskChange], where: ChangeFates) -> tuple[Account, ...]:
-    """An account for each piece as it was cut, before equal ones were joined."""
+    """An account for each change as it was split, before equal ones were joined."""
     makers = {change.id: change.tasks[0] for change in changes}
     return tuple(_account(change, where, makers) for change in changes)
 

@@ -39,10 +39,10 @@ class BranchPlan(Struct, frozen=True):
 
 def make_plan(changes: Sequence[TaskChange]) -> BranchPlan:
     """Joins equal fixes, ranks the rest and records overlaps."""
-    joined, twins = _joined([change for change in changes if change.is_implementation])
+    joined, duplicates = _joined([change for change in changes if change.is_implementation])
     kept: dict[str, TaskChange] = {}
     holders: dict[str, str] = {}
-    absorbed, overlaps = dict(twins), dict[str, tuple[str, ...]]()
+    absorbed, overlaps = dict(duplicates), dict[str, tuple[str, ...]]()
     for change in _in_order(joined):
         owners = tuple(dict.fromkeys(holders[mark] for mark in sorted(change.marks) if mark in holders))
         is_held = bool(owners) and all(mark in holders for mark in change.marks)
@@ -65,8 +65,8 @@ def _joined(changes: Sequence[TaskChange]) -> tuple[list[TaskChange], dict[str, 
     same: dict[frozenset[str], list[TaskChange]] = {}
     for change in sorted(changes, key=lambda change: len(change.needs)):
         same.setdefault(change.marks, []).append(change)
-    twins: dict[str, tuple[str, ...]] = {
-        twin.id: (first.id,) for first, *rest in same.values() for twin in rest
+    duplicates: dict[str, tuple[str, ...]] = {
+        duplicate.id: (first.id,) for first, *rest in same.values() for duplicate in rest
     }
     joined = [
         replace(
@@ -76,7 +76,7 @@ def _joined(changes: Sequence[TaskChange]) -> tuple[list[TaskChange], dict[str, 
         )
         for first, *rest in same.values()
     ]
-    return [_redirect(change, twins) for change in joined], twins
+    return [_redirect(change, duplicates) for change in joined], duplicates
 
 
 def _redirect(change: TaskChange, held_by: dict[str, tuple[str, ...]]) -> TaskChange:

@@ -42,7 +42,7 @@ class BranchEvidence:
                 fix,
                 witness(placed, self._plan, records, runner),
                 surfaces[placed.change.id],
-                needs.of(placed, _standing_on(fix, fixes), runner),
+                needs.of(placed, _dependents(fix, fixes), runner),
             )
             for fix, placed in zip(fixes, self._built.fixes, strict=True)
         )
@@ -102,10 +102,10 @@ class BranchEvidence:
         }
 
 
-def _standing_on(fix: Fix, fixes: Sequence[Fix]) -> frozenset[str]:
+def _dependents(fix: Fix, fixes: Sequence[Fix]) -> frozenset[str]:
     """The tasks of this fix and of all that must be reverted before it can be."""
     gone = {fix.commit}
-    for later in fixes:
-        if gone.intersection(later.depends_on):
-            gone.add(later.commit)
+    for other in fixes:
+        if gone.intersection(other.depends_on):
+            gone.add(other.commit)
     return frozenset(task for one in fixes if one.commit in gone for task in one.tasks)

@@ -36,7 +36,7 @@ class FixNeeds:
         }
 
     def of(self, placed: PlacedFix, tasks: Collection[str], runner: Runner) -> tuple[str, ...]:
-        """The tests that fail without the fix, which `tasks` and those that stand on it are credited with.
+        """The tests that fail without the fix, which `tasks` and those that depend on it are credited with.
 
         A test whose own agent made a fix passed with that one alone. All others that pass on the branch, and did not
         at the base, are tried without every fix.

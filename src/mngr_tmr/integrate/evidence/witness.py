@@ -15,7 +15,7 @@ def witness(
 ) -> Witness | None:
     """The four results for the test of the fix's first task; what was verified already is not run again.
 
-    The pieces themselves are the trees: a fix on the base is new code under old tests, a task's other changes on the
+    The changes themselves are the trees: a fix on the base is new code under old tests, a task's other changes on the
     base are new tests over old code.
     """
     slug = placed.change.tasks[0]

@@ -58,7 +58,7 @@ def find_added(
 def makers_of(
     run: RunSpec, records: Sequence[TaskRecord], changes: Sequence[TaskChange], node_ids: Iterable[str]
 ) -> dict[str, str]:
-    """Who added each test: whose check saw it, else whoever's piece touches its file."""
+    """The task that added each test: the one whose check saw it, else the one whose change touches its file."""
     seen = {
         node_id: record.task.slug
         for record in reversed(records)

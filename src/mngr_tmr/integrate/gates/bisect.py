@@ -1,4 +1,4 @@
-"""Who broke it: the pieces are added task by task, and half of them are ruled out with every look."""
+"""Finds the change that broke a check: changes are added task by task, and every build rules out half of them."""
 
 from collections.abc import Sequence
 
@@ -9,10 +9,10 @@ from mngr_tmr.integrate.split.change import TaskChange
 
 
 def find_culprits(builder: BranchBuilder, base: str, plan: BranchPlan, check: BranchCheck) -> tuple[str, ...]:
-    """The ids of the pieces without which the check is green again; nothing when it is red on the base too.
+    """The ids of the changes without which the check passes again; nothing when it fails on the base too.
 
     A check that its own task's work must turn green starts from that work. If it then breaks with another task's, the
-    one of lower rank is to blame.
+    one of lower rank is the culprit.
     """
     search = _Search(builder, plan, check)
     ranked = list(dict.fromkeys(task for change in (*plan.fixes, *plan.others) for task in change.tasks))
@@ -26,21 +26,21 @@ def find_culprits(builder: BranchBuilder, base: str, plan: BranchPlan, check: Br
     if search.is_red(own):
         return tuple(change.id for change in own)
     others = [task for task in ranked if task != check.owner]
-    guilty = search.first_red([check.owner], others)
-    makers = {task for change in plan.fixes + plan.others if change.id in guilty for task in change.tasks}
+    culprits = search.first_red([check.owner], others)
+    makers = {task for change in plan.fixes + plan.others if change.id in culprits for task in change.tasks}
     if any(ranked.index(task) < ranked.index(check.owner) for task in makers):
-        return tuple(change.id for change in own if change.id not in guilty) or guilty
-    return guilty
+        return tuple(change.id for change in own if change.id not in culprits) or culprits
+    return culprits
 
 
 class _Search:
-    """Builds parts of a plan and puts the question to them."""
+    """Builds parts of a plan and runs the check on them."""
 
     def __init__(self, builder: BranchBuilder, plan: BranchPlan, check: BranchCheck) -> None:
         self._builder, self._plan, self._check = builder, plan, check
 
     def first_red(self, before: Sequence[str], tasks: Sequence[str]) -> tuple[str, ...]:
-        """The pieces of the first task with which it turns red; it is green with `before` alone and red with all."""
+        """The changes of the first task that make it fail; it passes with `before` alone and fails with all."""
         green, red = 0, len(tasks)
         while red - green > 1:
             middle = (green + red) // 2
@@ -51,7 +51,7 @@ class _Search:
         return self._within([*before, *tasks[:green]], [*before, *tasks[:red]])
 
     def _within(self, green: Sequence[str], red: Sequence[str]) -> tuple[str, ...]:
-        """The first piece of the last task that turns it red, fixes before tests."""
+        """The first change of the last task that makes it fail, fixes before tests."""
         there = self.changes_of(green)
         known = {change.id for change in there}
         new = [change for change in self.changes_of(red) if change.id not in known]
@@ -62,13 +62,13 @@ class _Search:
         return (new[-1].id,) if new else ()
 
     def changes_of(self, tasks: Sequence[str]) -> list[TaskChange]:
-        wanted = set(tasks)
+        chosen = set(tasks)
         return [
-            change for change in (*self._plan.others, *self._plan.fixes) if wanted.intersection(change.tasks)
+            change for change in (*self._plan.others, *self._plan.fixes) if chosen.intersection(change.tasks)
         ]
 
     def is_red(self, changes: Sequence[TaskChange]) -> bool:
-        wanted = {change.id for change in changes}
-        wanted |= {need for change in changes for need in change.needs}
-        gone = [change.id for change in (*self._plan.others, *self._plan.fixes) if change.id not in wanted]
+        chosen = {change.id for change in changes}
+        chosen |= {need for change in changes for need in change.needs}
+        gone = [change.id for change in (*self._plan.others, *self._plan.fixes) if change.id not in chosen]
         return bool(self._check.problem(self._builder.build(self._plan.without(gone)).tip))

@@ -31,22 +31,22 @@ ADDED, AFFECTED, SUITE, ALL = "added tests", "affected tests", "suite", "all tes
 
 
 class FailedCheck(Struct, frozen=True):
-    """A gate that does not open. `check` finds the guilty piece; `guilty` names it where nobody has to search."""
+    """A check that fails on the branch. `check` finds the change that broke it, unless `culprits` names it already."""
 
     gate: str
     problem: str
     check: BranchCheck | None = None
-    guilty: tuple[str, ...] = ()
+    culprits: tuple[str, ...] = ()
     test: str = ""
 
     @property
     def subject(self) -> str:
-        """What is red: a test, or the gate itself."""
+        """What failed: a test, or the gate itself."""
         return self.test or self.gate
 
 
 class BranchChecks:
-    """The gates of one run. `excused` holds what is red and nobody's fault; it is not looked at again."""
+    """The gates of one run. `excused` holds failures that no change caused; they are not checked again."""
 
     def __init__(self, repo: Repository, run: RunSpec, records: Sequence[TaskRecord], runner: Runner) -> None:
         self._repo, self._run, self._records, self._runner = repo, run, records, runner
@@ -69,7 +69,7 @@ class BranchChecks:
             self._checks.append(tutorial_check(repo, run))
 
     def reds(self, built: BuiltBranch) -> Iterator[FailedCheck]:
-        """What is wrong, the first first; a branch without a piece has nothing wrong."""
+        """The failed checks in order; a branch without a change has none."""
         if not built.changes:
             return
         green = self._green.setdefault(built.tip, set())
@@ -100,7 +100,7 @@ class BranchChecks:
         return find_added(self._repo, self._run, built.tip, found, makers)
 
     def measured(self, built: BuiltBranch) -> tuple[MeasuredTest, ...]:
-        """All tests at the base, at their agents' commits and on this branch; one without a piece is the base."""
+        """All tests at the base, at their agents' commits and on this branch; one without a change is the base."""
         if not built.changes:
             return measure(self._records)
         added = self.added(built)
@@ -138,7 +138,7 @@ class BranchChecks:
         return self._collected[commit]
 
     def _affected(self, built: BuiltBranch, added: Sequence[AddedTest]) -> list[str]:
-        """The tests of every task with a piece on the branch, and the added ones."""
+        """The tests of every task with a change on the branch, and the added ones."""
         tasks = {task for change in built.changes for task in change.tasks}
         own = [record.task.node_id for record in self._records if record.task.slug in tasks]
         return list(dict.fromkeys((*own, *(test.node_id for test in added))))
@@ -150,7 +150,7 @@ class BranchChecks:
                 own = [change for change in makers if test.task in change.tasks] or makers
                 problem = f"{test.node_id} was added and cites no block of the tutorial"
                 yield FailedCheck(
-                    ADDED, problem, guilty=tuple(change.id for change in own), test=test.node_id
+                    ADDED, problem, culprits=tuple(change.id for change in own), test=test.node_id
                 )
 
     def _look_first(self, built: BuiltBranch, affected: Sequence[str]) -> RetriedTests:
@@ -188,9 +188,9 @@ class BranchChecks:
     def _red_tests(
         self, gate: str, ran: RetriedTests, tests: Sequence[str], owners: Mapping[str, str]
     ) -> Iterator[FailedCheck]:
-        wanted = set(tests).difference(self.excused)
+        relevant = set(tests).difference(self.excused)
         for run in ran.red:
-            if run.node_id in wanted:
+            if run.node_id in relevant:
                 check = single_test_check(self._runner, gate, run.node_id, owners.get(run.node_id, ""))
                 check = replace(check, is_red_at_base=run.node_id in self._red_before)
                 yield FailedCheck(gate, complaint(run), check, test=run.node_id)

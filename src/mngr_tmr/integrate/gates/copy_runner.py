@@ -1,4 +1,4 @@
-"""Commits tried in copies made with `create`: on a host of the run's kind, with the run's setup done in each."""
+"""Runs checks in copies made with `create`: on a host of the run's kind, each with the run's setup."""
 
 from collections.abc import Mapping, Sequence
 
@@ -15,7 +15,7 @@ _SHOWN = 4000
 
 
 class CopyRunner:
-    """A context manager: its copies are destroyed at the end. What is asked about one commit happens in one copy."""
+    """A context manager that destroys its copies at the end. All checks of one commit run in one copy."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""The branch is tried before it is offered; what breaks it is found, dropped and named, and the rest goes on."""
+"""Checks the branch before it is offered. A change that breaks a check is found, dropped and named."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -26,13 +26,13 @@ class GateOutcome(Struct, frozen=True):
 
 
 def run_gates(builder: BranchBuilder, base: str, plan: BranchPlan, trials: BranchChecks) -> GateOutcome:
-    """Builds, tries, drops the guilty and builds again, until all is green or nobody is to blame for what is red."""
+    """Builds the branch, checks it, drops culprits and builds again, until all passes or no change broke what fails."""
     dropped: dict[str, str] = {}
     while True:
         left = plan.without(dropped)
         built = builder.build(left, may_resolve=True)
-        red = next(trials.reds(built), None)
-        if red is None:
+        failed = next(trials.reds(built), None)
+        if failed is None:
             measured = trials.measured(built)
             if not built.changes:
                 return GateOutcome(built, dropped, measured=measured)
@@ -44,18 +44,20 @@ def run_gates(builder: BranchBuilder, base: str, plan: BranchPlan, trials: Branc
             outcomes = {row.test: row.tip.outcome for row in measured}
             rows = tuple(test.as_row(outcomes[test.node_id]) for test in trials.added(built))
             return GateOutcome(built, dropped, trials.gates(built, measured), rows, tuple(notes), measured)
-        trials.begin(f"gate {red.gate} failed: looking for the change that broke it")
-        guilty = red.guilty or (find_culprits(builder, base, left, red.check) if red.check else ())
-        if any(change.id in guilty for change in (*left.others, *left.fixes)):
-            dropped |= _reasons(left, guilty, red)
+        trials.begin(f"gate {failed.gate} failed: looking for the change that broke it")
+        culprits = failed.culprits or (
+            find_culprits(builder, base, left, failed.check) if failed.check else ()
+        )
+        if any(change.id in culprits for change in (*left.others, *left.fixes)):
+            dropped |= _reasons(left, culprits, failed)
         else:
-            trials.excused[red.subject] = red.problem
+            trials.excused[failed.subject] = failed.problem
 
 
-def _reasons(plan: BranchPlan, guilty: Iterable[str], red: FailedCheck) -> dict[str, str]:
-    """Why each is dropped: it is guilty, or it stands on one that is."""
-    why = one_line(f"dropped at the gate {red.gate}: {red.problem}", 600)
-    found = dict.fromkeys(guilty, why)
+def _reasons(plan: BranchPlan, culprits: Iterable[str], failed: FailedCheck) -> dict[str, str]:
+    """Why each change is dropped: it is a culprit, or it depends on one."""
+    why = one_line(f"dropped at the gate {failed.gate}: {failed.problem}", 600)
+    found = dict.fromkeys(culprits, why)
     left = {change.id for change in plan.without(found).fixes}
-    standing = [change for change in plan.fixes if change.id not in left and change.id not in found]
-    return {**found, **{change.id: f"it depends on {change.needs[0]}, {why}" for change in standing}}
+    dependents = [change for change in plan.fixes if change.id not in left and change.id not in found]
+    return {**found, **{change.id: f"it depends on {change.needs[0]}, {why}" for change in dependents}}

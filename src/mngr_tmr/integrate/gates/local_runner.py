@@ -1,4 +1,4 @@
-"""Commits tried in folders of this machine: quick, no agent is made, no host but this one."""
+"""Runs checks in folders of this machine: quick, without an agent or another host."""
 
 import os
 import shutil
@@ -25,7 +25,7 @@ _STATE = "state"
 
 
 class LocalRunner:
-    """A context manager; its folders go when it ends. What is asked about one commit happens in one folder."""
+    """A context manager that removes its folders at the end. All checks of one commit run in one folder."""
 
     def __init__(self, run: RunSpec) -> None:
         self._run = run

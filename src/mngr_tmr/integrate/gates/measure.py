@@ -17,7 +17,7 @@ def measure(
 ) -> tuple[MeasuredTest, ...]:
     """A row for each test of the run, then for each that was `added`, by test the task that added it.
 
-    Without `tip`, the branch stands at the base, and what was seen there is said of it.
+    Without `tip`, the branch is the base, and has its outcomes.
     """
     rows = [
         MeasuredTest(

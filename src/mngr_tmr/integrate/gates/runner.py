@@ -1,4 +1,4 @@
-"""What the gates need of the world: collect, run tests, run a command, each at a commit and in a clean copy of it."""
+"""What the gates run: collection, tests and commands, each in a clean copy of a commit."""
 
 from collections.abc import Callable, Sequence
 from typing import Protocol
@@ -26,7 +26,7 @@ class CommandRun(Struct, frozen=True):
 
 
 class Runner(Protocol):
-    """Where integrated trees are tried. What is asked twice is looked at twice."""
+    """Runs tests and commands on integrated trees; nothing is cached."""
 
     def collect(self, commit: str) -> Collection: ...
 
@@ -38,7 +38,7 @@ class Runner(Protocol):
 
 
 class ProgressRunner:
-    """A runner that tells which step of the integration it is used for, and how many tests that runs."""
+    """A runner that reports the step of the integration it is used for, and how many tests it runs."""
 
     def __init__(self, runner: Runner, tell: Callable[[str], None]) -> None:
         self._runner, self._tell, self._step = runner, tell, ""
@@ -60,13 +60,13 @@ class ProgressRunner:
 
 
 def begin_step(runner: Runner, step: str) -> None:
-    """Names the step that begins now, to a runner that tells it."""
+    """Reports the step that begins, if the runner reports steps."""
     if isinstance(runner, ProgressRunner):
         runner.begin(step)
 
 
 def collection_of(facts: Facts, code: int, output: str) -> Collection:
-    """What a run of `pytest --collect-only` told."""
+    """The result of `pytest --collect-only`."""
     node_ids = tuple(test.node_id for test in facts.tests if not test.deselected)
     broken = "; ".join(f"{one.node_id}: {one.text[-_TAIL:].strip()}" for one in facts.broken)
     if not broken and (code not in (0, 5) or not facts.has_ended):

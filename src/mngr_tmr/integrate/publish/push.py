@@ -63,8 +63,10 @@ def publish(repo: str, integration: Integration, text: str, token: str) -> Integ
     try:
         opened = open_pr(repo, integration, text, token=token)
     except mngr.MngrError as error:
-        said = f"not pushed: {error.message} ({error.hint})" if error.hint else f"not pushed: {error.message}"
-        return replace(integration, notes=(*integration.notes, said))
+        message = (
+            f"not pushed: {error.message} ({error.hint})" if error.hint else f"not pushed: {error.message}"
+        )
+        return replace(integration, notes=(*integration.notes, message))
     if opened.url:
         return replace(integration, pr_url=opened.url)
     note = f'pushed to "{opened.remote}"; it is no forge that gh knows, so there is no pull request'
@@ -99,9 +101,9 @@ def _git(repo: str, token: str, *args: str) -> mngr.Completed:
     return mngr.run_program(argv, timeout_s=_DEADLINE_S, env=git_env({**AS_IT_IS, **own}))
 
 
-def _refused(doing: str, said: str, token: str) -> mngr.MngrError:
+def _refused(doing: str, message: str, token: str) -> mngr.MngrError:
     """An error without the token and without what addresses carry before their @."""
-    clean = re.sub(r"(?<=://)[^@/\s]+@", "", said.replace(token, "***") if token else said)
+    clean = re.sub(r"(?<=://)[^@/\s]+@", "", message.replace(token, "***") if token else message)
     return mngr.MngrError(
         f"{doing}: {plain(clean)[-2000:]}",
         hint="the branch is in your repository; may the token push and open pull requests there?",

@@ -1,4 +1,4 @@
-"""A piece of work that goes into the branch whole or not at all."""
+"""A change of work that goes into the branch whole or not at all."""
 
 from functools import cached_property
 
@@ -9,7 +9,7 @@ from mngr_tmr.model.result import ChangeKind
 
 
 class ChangeSource(Struct, frozen=True):
-    """Where a piece came from: a task and those of its commits."""
+    """Where a change came from: a task and those of its commits."""
 
     task: str
     node_id: str
@@ -21,7 +21,7 @@ class ChangeSource(Struct, frozen=True):
 class TaskChange(Struct, frozen=True, dict=True):
     """A difference between two commits, `after` being a child of `before`.
 
-    `needs` are the ids of pieces that `before` already holds. The first source made it, the others made the same.
+    `needs` are the ids of changes that `before` already holds. The first source made it, the others made the same.
     """
 
     id: str
@@ -54,5 +54,5 @@ class TaskChange(Struct, frozen=True, dict=True):
 
     @cached_property
     def marks(self) -> frozenset[str]:
-        """What it changes, by name; two pieces with the same marks are one fix."""
+        """What it changes, by name; two changes with the same marks are one fix."""
         return frozenset(key for file in self.files for key in file.marks())

@@ -13,7 +13,7 @@ _DETAILS = 20
 
 
 class RaisedEscalation(Struct, frozen=True):
-    """One matter; `tests` are the node ids of those who raised it, `details` each distinct text about it."""
+    """One escalation; `tests` are the node ids of the tests whose agents raised it, `details` each distinct text."""
 
     kind: str
     title: str
@@ -25,7 +25,7 @@ class RaisedEscalation(Struct, frozen=True):
 def group_escalations(
     rows: Sequence[ReportRow], integration: Integration | None = None
 ) -> tuple[RaisedEscalation, ...]:
-    """All matters, those raised most often first; problems that the integrator saw in many branches are among them."""
+    """All escalations, those raised most often first, with the problems that the integration saw in many branches."""
     groups: dict[tuple[str, str], list[RaisedEscalation]] = {}
     for row in rows:
         for one in row.result.escalations if row.result else ():

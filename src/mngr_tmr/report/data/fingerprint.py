@@ -77,22 +77,22 @@ def telling_line(text: str) -> str:
     lines = [_ORIGIN.sub(r"\1", line.strip()) for line in _CHAIN.split(text)[-1].split("\n") if line.strip()]
     marked = [line[1:] for line in lines if line.startswith("E  ")]
     named = [line for line in lines if _EXCEPTION.match(line)]
-    said = (marked or named[-1:] or lines or [""])[0].strip()
+    words = (marked or named[-1:] or lines or [""])[0].strip()
     # Below "stderr:" the test kit shows the standard error of the command.
     starts = [number for number, line in enumerate(marked, 1) if line.strip() == "stderr:"]
     stderr = [line.strip() for line in marked[starts[-1] :]] if starts else []
     complaint = next((line for line in reversed(stderr) if _EXCEPTION.match(line)), (stderr or [""])[0])
-    said += _ending(said, marked)
-    line = _EXCEPTION.sub(r"\1:", said, count=1).rstrip(" :") if _EXCEPTION.match(said) else said
+    words += _ending(words, marked)
+    line = _EXCEPTION.sub(r"\1:", words, count=1).rstrip(" :") if _EXCEPTION.match(words) else words
     return one_line(f"{line}: {complaint}" if complaint else line, _LONGEST)
 
 
-def _ending(said: str, marked: list[str]) -> str:
+def _ending(words: str, marked: list[str]) -> str:
     """The exit code that the test kit shows beside what was expected, unless it is 0 and nothing was asked of it."""
     codes = [
         line.strip().removeprefix("exit code: ") for line in marked if line.strip().startswith("exit code: ")
     ]
-    if not codes or (codes[-1] == "0" and not _ABOUT_ENDING.search(said)):
+    if not codes or (codes[-1] == "0" and not _ABOUT_ENDING.search(words)):
         return ""
     return f", got exit code {codes[-1]}"
 

@@ -1,4 +1,4 @@
-"""Reads a run's folder at any moment, half a run and a damaged one as well: what cannot be read is said."""
+"""Reads a run's folder at any moment, half a run and a damaged one as well: what cannot be read is reported."""
 
 import fcntl
 import os
@@ -80,7 +80,7 @@ def read_run(folder: RunFolder) -> RunReading:
 
 
 def read_entries(path: str, problems: list[str]) -> tuple[Entry, ...]:
-    """Every line of a journal that can be read; half a line at the end is a writer's, others are told."""
+    """Every entry of a journal that can be read. An incomplete last line is still being written; damage is reported."""
     try:
         with open(path, "rb") as file:
             lines = file.read().split(b"\n")[:-1]

@@ -52,7 +52,7 @@ class RunReading(Struct, frozen=True):
 
 
 class ReportModel(Struct, frozen=True):
-    """Rows in order, causes, matters raised, and what they add up to."""
+    """Rows in order, causes, escalations, and their totals."""
 
     now: RunReading
     rows: tuple[ReportRow, ...]
@@ -83,7 +83,7 @@ class ReportModel(Struct, frozen=True):
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more will happen unless somebody starts it."""
+        """Whether no process of this run will do anything more."""
         return self.state not in ("running", "integrating")
 
     def counts(self) -> dict[SectionName, int]:

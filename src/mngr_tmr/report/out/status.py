@@ -99,7 +99,7 @@ def make_status(model: ReportModel, page: str, at: float) -> RunStatus:
 
 
 def status_lines(model: ReportModel, status: RunStatus) -> tuple[str, ...]:
-    """Counts, slots, the slowest first with how to attach, causes and matters so far."""
+    """Counts, slots, the slowest first with how to attach, causes and escalations so far."""
     lines = [f"run {status.run}: {status.state}, {clock(status.elapsed_s)}", count_line(model)]
     if status.state == "running":
         steps = Counter(live.doing for live in status.live)

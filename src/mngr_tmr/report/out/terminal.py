@@ -96,7 +96,7 @@ def _findings(model: ReportModel) -> Iterable[str]:
             yield from (f"    {row.task.node_id}: {one_line(row.why, _WIDE)}" for row in rows[:_MOST])
             yield from _more(len(rows) - _MOST, "    ")
     if model.raised:
-        yield f"raised by agents: {plural(len(model.raised), 'matter')}"
+        yield f"raised by agents: {plural(len(model.raised), 'escalation')}"
         for one in model.raised[:_MOST]:
             yield f"  {len(one.tests):>3} x {one_line(f'{one.kind}: {one.title}', _WIDE)}"
         yield from _more(len(model.raised) - _MOST)

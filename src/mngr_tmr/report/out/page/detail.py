@@ -1,4 +1,4 @@
-"""A tab's detail, read when someone looks: an agent's attempt, one of its tries beside its recording, or a check."""
+"""A tab's detail, read when it is opened: an agent's attempt, one of its tries beside its recording, or a check."""
 
 import os
 from collections.abc import Iterable
@@ -89,7 +89,7 @@ def _conversation(tab: AgentTab) -> tuple[tuple[Turn, ...], list[str]]:
 
 
 def _texts(tab: AgentTab, row: ReportRow | None) -> Iterable[Text]:
-    """The result as it came, the prompt, and what our own runs of the test said."""
+    """The result as it was received, the prompt, and the output of our own runs of the test."""
     found = try_read(tab.task, tab.name, OUTBOX, "result.json", limit=_TEXT)
     if found:
         claim = row.record.claim if row and row.record else None

@@ -13,7 +13,7 @@ _SHORT = 12
 
 
 def row_recipes(spec: RunSpec, run: str, row: ReportRow) -> Iterable[Recipe]:
-    """What someone may want to do with a row; `run` is the word that names the run."""
+    """Commands for a row; `run` is the word that names the run."""
     record = row.record
     if record is None:
         yield Recipe("run it on the branch", copy_command(spec, integrated_branch(spec.id), row.task.node_id))
