@@ -93,10 +93,6 @@ def examine(manager: Manager | None = None) -> list[Finding]:
         ("plugins", _plugins),
         ("garbage", lambda: _garbage(manager)),
     ]
-    return _all_at_once(looks)
-
-
-def _all_at_once(looks: Sequence[tuple[str, Callable[[], Finding]]]) -> list[Finding]:
     deadline = time.monotonic() + _ALL_S
     checks = [(name, Future(check)) for name, check in looks]
     return [_finding(name, future, deadline) for name, future in checks]
@@ -117,7 +113,8 @@ def _tool(tool: Tool, env: Mapping[str, str]) -> Finding:
     if not path:
         return Finding(tool.name, False, tool.severity, f"not installed ({tool.use})", _install(tool, env))
     said, code = _ask((path, *tool.argv), env)
-    version = _version(said)
+    found = re.search(r"(\d+)\.(\d+)(?:\.(\d+))?", said)
+    version = tuple(int(part) for part in found.groups() if part) if found else ()
     shown = ".".join(map(str, version)) if version else path
     if tool.at_least and version and version < tool.at_least:
         wanted = ".".join(map(str, tool.at_least))
@@ -144,11 +141,6 @@ def _ask(argv: Sequence[str], env: Mapping[str, str]) -> tuple[str, int]:
     except CommandFailedError as error:
         done = error.completed
     return (done.stdout + done.stderr).decode(errors="replace"), done.code
-
-
-def _version(text: str) -> tuple[int, ...]:
-    found = re.search(r"(\d+)\.(\d+)(?:\.(\d+))?", text)
-    return tuple(int(part) for part in found.groups() if part) if found else ()
 
 
 def _install(tool: Tool, env: Mapping[str, str]) -> str:

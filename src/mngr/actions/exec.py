@@ -59,7 +59,16 @@ def exec_row(
         if running:
             running.add(command)
         if stdin:
-            _feed(stdin, stream.stdin)
+
+            def body() -> None:
+                try:
+                    while data := stdin.read(_CHUNK):
+                        stream.stdin.write(data)
+                    stream.stdin.close()
+                except (OSError, ValueError):
+                    return
+
+            threading.Thread(target=body, daemon=True).start()
         else:
             stream.stdin.close()
         code = stream.wait(timeout_s)
@@ -163,15 +172,3 @@ class _Pump(threading.Thread):
                 self._waits_since = time.monotonic()
         except Exception:
             return  # the pipe was closed here, or the sink's error is known to the command
-
-
-def _feed(source: BinaryIO, sink: BinaryIO) -> None:
-    def body() -> None:
-        try:
-            while data := source.read(_CHUNK):
-                sink.write(data)
-            sink.close()
-        except (OSError, ValueError):
-            return
-
-    threading.Thread(target=body, daemon=True).start()

@@ -33,7 +33,13 @@ def run_many(items: Iterable[T], work: Callable[[T], R], jobs: int) -> Iterator[
                 raise news
             item, outcome = news
             if isinstance(outcome, OSError):
-                outcome = _of_the_system(outcome)
+                # What the operating system refused, as the result of one item.
+                error = outcome
+                where = f": {os.fsdecode(error.filename)}" if error.filename else ""
+                is_few = error.errno in (errno.EMFILE, errno.ENFILE)
+                outcome = MngrError(
+                    f"{error.strerror or error}{where}", hint="raise it with ulimit -n" if is_few else ""
+                )
             if isinstance(outcome, BaseException) and not isinstance(outcome, MngrError):
                 bug = bug or outcome
                 crew.finish()
@@ -44,13 +50,6 @@ def run_many(items: Iterable[T], work: Callable[[T], R], jobs: int) -> Iterator[
         crew.close()
     if bug:
         raise bug
-
-
-def _of_the_system(error: OSError) -> MngrError:
-    """What the operating system refused, as the result of one item."""
-    where = f": {os.fsdecode(error.filename)}" if error.filename else ""
-    is_few = error.errno in (errno.EMFILE, errno.ENFILE)
-    return MngrError(f"{error.strerror or error}{where}", hint="raise it with ulimit -n" if is_few else "")
 
 
 class _Crew(Generic[T, R]):

@@ -1,7 +1,6 @@
 """`[notify] command`: told once when an agent starts to wait, by whoever watches first."""
 
 from collections.abc import Iterable
-from typing import Any
 
 from mngr import process
 from mngr.actions.manager import Manager
@@ -22,7 +21,22 @@ def notify(rows: Iterable[Row], manager: Manager) -> None:
         return
     for row in rows:
         if row.agent.state == AgentState.WAITING and _is_first(row):
-            _tell(command, row, manager)
+            reason = (row.agent.waiting_reason or "waiting").replace("_", " ")
+            sentence = f"{row.agent.name} waits: {reason}"
+            argv = (
+                ["sh", "-c", f'{command} "$@"', "mngr", sentence]
+                if isinstance(command, str)
+                else [*command, sentence]
+            )
+            env = {
+                "MNGR_AGENT_NAME": row.agent.name,
+                "MNGR_AGENT_ID": row.agent.id,
+                "MNGR_WAITING_REASON": reason,
+            }
+            try:
+                process.run(argv, env=env, timeout_s=_DEADLINE_S).check("notify.command")
+            except MngrError as error:
+                manager.warn(f"could not notify: {error.message}")
 
 
 def _is_first(row: Row) -> bool:
@@ -32,18 +46,3 @@ def _is_first(row: Row) -> bool:
     script = f"(set -C; : >{quote(mark)}) 2>/dev/null || exit 9\nfor old in {quote(agent.dir)}/told-*; do\n"
     script += f'  [ "$old" = {quote(mark)} ] || rm -f "$old"\ndone\n'
     return row.host.run(READ_AND_RUN, stdin=encode(script)).code == 0
-
-
-def _tell(command: Any, row: Row, manager: Manager) -> None:
-    reason = (row.agent.waiting_reason or "waiting").replace("_", " ")
-    sentence = f"{row.agent.name} waits: {reason}"
-    argv = (
-        ["sh", "-c", f'{command} "$@"', "mngr", sentence]
-        if isinstance(command, str)
-        else [*command, sentence]
-    )
-    env = {"MNGR_AGENT_NAME": row.agent.name, "MNGR_AGENT_ID": row.agent.id, "MNGR_WAITING_REASON": reason}
-    try:
-        process.run(argv, env=env, timeout_s=_DEADLINE_S).check("notify.command")
-    except MngrError as error:
-        manager.warn(f"could not notify: {error.message}")

@@ -19,7 +19,7 @@ from mngr.model.ids import is_agent_id, is_valid_name
 from mngr.store.paths import HostPaths
 from mngr.transfer import files
 from mngr.transfer.merge import How, merge_brought
-from mngr.transfer.protocol import Brought, Transfer, WorkSource
+from mngr.transfer.protocol import Transfer, WorkSource
 from mngr.transfer.safe_paths import Limits
 from mngr.transfer.source import check_branch, find_source
 
@@ -68,7 +68,8 @@ def pull(
     if mode:
         merged = merge_brought(into, brought.branch, How(mode))
         changed = changed or merged.before != merged.after
-        brought = _joined(brought, merged, into)
+        note = f"{merged.branch or 'HEAD'} in {into.top}: {merged.before[:10]} → {merged.after[:10]}"
+        brought = msgspec.structs.replace(brought, notes=(*brought.notes, note))
     manager.hook("after_pull", agent=row.agent, brought=brought)
     return Pulled(
         row.agent,
@@ -160,8 +161,3 @@ def _outbox_folder(to: str, agent: Agent) -> str:
             f"{folder} is a link: files of an agent do not go through it", hint="name another directory: --to"
         )
     return folder
-
-
-def _joined(brought: Brought, merged: Brought, into: WorkSource) -> Brought:
-    note = f"{merged.branch or 'HEAD'} in {into.top}: {merged.before[:10]} → {merged.after[:10]}"
-    return msgspec.structs.replace(brought, notes=(*brought.notes, note))

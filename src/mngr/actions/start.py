@@ -45,10 +45,22 @@ def start_row(row: Row, manager: Manager) -> Change:
     # Of an agent that was not created from here its host's word is enough: it runs there and nowhere else.
     spec = verified_spec(row, manager) or row.spec
     run = _run_file(row, spec, manager)
+    now = manager.time_on(row.host)
+    paths = HostPaths(row.host.dir)
+    agent = paths.agent(row.agent.id)
+    before = "\n".join(
+        (
+            f"{tmux_sh(paths)} kill-session -t {quote('=' + row.agent.session)} 2>/dev/null"
+            if row.evidence.pane
+            else "",
+            put(agent.run, run_file_text(run, agent)) + " || exit 1",
+            append(agent.events, Event(now, kinds.STARTED)) + " || exit 1",
+        )
+    )
     launched = launch(
         row.host,
         spec,
-        before=_before(row, run, manager.time_on(row.host)),
+        before=before,
         after=ring(HostPaths(row.host.dir).bell),
     )
     if not launched.pid and exit_without_trace(row.host, spec, manager) == NOT_WRITTEN:
@@ -84,17 +96,3 @@ def _run_file(row: Row, spec: AgentSpec, manager: Manager) -> RunFile:
     agent_type.prepare(spec, row.host)
     command = agent_type.resume_command(spec, row.host)
     return RunFile(before.cwd, isolated(command.argv, spec.isolate), {**before.env, **command.env})
-
-
-def _before(row: Row, run: RunFile, now: float) -> str:
-    paths = HostPaths(row.host.dir)
-    agent = paths.agent(row.agent.id)
-    return "\n".join(
-        (
-            f"{tmux_sh(paths)} kill-session -t {quote('=' + row.agent.session)} 2>/dev/null"
-            if row.evidence.pane
-            else "",
-            put(agent.run, run_file_text(run, agent)) + " || exit 1",
-            append(agent.events, Event(now, kinds.STARTED)) + " || exit 1",
-        )
-    )

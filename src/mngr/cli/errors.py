@@ -30,7 +30,15 @@ _OS_HINTS = {
 
 def guarded(work: Callable[[], Any], *, debug: bool) -> int:
     """Runs a command and turns everything that can leave it into an exit code."""
-    _end_orderly_on_signals()
+    # TERM and HUP end a command as Ctrl-C does, with their own exit code.
+
+    def end(number: int, _: FrameType | None) -> None:
+        signal.signal(number, signal.SIG_IGN)
+        raise SystemExit(_leave_quietly() if _reader_is_gone.is_set() else 128 + number)
+
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) == signal.SIG_DFL:
+            signal.signal(number, end)
     with safe_output():
         code = _code_of(work, debug)
         try:
@@ -70,22 +78,18 @@ def _code_of(work: Callable[[], Any], debug: bool) -> int:
     except click.exceptions.Exit as error:
         return error.exit_code
     except OSError as error:
-        return _report_os(error, debug)
+        if debug:
+            _print_traceback()
+        where = f": {os.fsdecode(error.filename)}" if error.filename else ""
+        return _report(
+            MngrError(f"{error.strerror or error}{where}", hint=_OS_HINTS.get(error.errno or 0, ""))
+        )
     except Exception as error:  # the last line of defence: no user shall meet a stack trace unasked
-        return _report_bug(error, debug)
+        if debug:
+            _print_traceback()
+        hint = "" if debug else "run it again with -v (or MNGR_DEBUG=1) to see where"
+        return _report(MngrError(f"this is a bug in mngr: {type(error).__name__}: {error}", hint=hint))
     return code if isinstance(code, int) else ExitCode.DONE
-
-
-def _end_orderly_on_signals() -> None:
-    """TERM and HUP end a command as Ctrl-C does, with their own exit code."""
-
-    def end(number: int, _: FrameType | None) -> None:
-        signal.signal(number, signal.SIG_IGN)
-        raise SystemExit(_leave_quietly() if _reader_is_gone.is_set() else 128 + number)
-
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) == signal.SIG_DFL:
-            signal.signal(number, end)
 
 
 def end_for_want_of_a_reader() -> None:
@@ -108,20 +112,6 @@ def _report_unwritten(error: OSError) -> int:
     return _report(MngrError(f"cannot write the output: {error.strerror}"))
 
 
-def _report_os(error: OSError, debug: bool) -> int:
-    if debug:
-        _print_traceback()
-    where = f": {os.fsdecode(error.filename)}" if error.filename else ""
-    return _report(MngrError(f"{error.strerror or error}{where}", hint=_OS_HINTS.get(error.errno or 0, "")))
-
-
-def _report_bug(error: Exception, debug: bool) -> int:
-    if debug:
-        _print_traceback()
-    hint = "" if debug else "run it again with -v (or MNGR_DEBUG=1) to see where"
-    return _report(MngrError(f"this is a bug in mngr: {type(error).__name__}: {error}", hint=hint))
-
-
 def _print_traceback() -> None:
     from traceback import print_exc
 
@@ -140,14 +130,13 @@ def _in_our_words(error: click.UsageError) -> UsageError:
     path = context.command_path if context else "mngr"
     hint = f"see: {path} --help"
     if isinstance(error, click.NoSuchOption) and context:
-        return _no_option(error.option_name, context, hint)
+        name = error.option_name
+        if context.parent is None:
+            return UsageError(
+                f'no option "{name}"', hint=f"options come after the command: mngr COMMAND {name}"
+            )
+        known = [word for param in context.command.params for word in (*param.opts, *param.secondary_opts)]
+        words = [word for word in known if word.startswith("--")]
+        return UsageError(f'no option "{name}"', hint=did_you_mean(name, words, else_hint=hint))
     message = error.format_message().rstrip(".")
     return UsageError(message[:1].lower() + message[1:], hint=hint)
-
-
-def _no_option(name: str, context: click.Context, hint: str) -> UsageError:
-    if context.parent is None:
-        return UsageError(f'no option "{name}"', hint=f"options come after the command: mngr COMMAND {name}")
-    known = [word for param in context.command.params for word in (*param.opts, *param.secondary_opts)]
-    words = [word for word in known if word.startswith("--")]
-    return UsageError(f'no option "{name}"', hint=did_you_mean(name, words, else_hint=hint))

@@ -34,7 +34,16 @@ def watch_agents(call: Call, filter: Filter, choose: Choose) -> int:
         now = {agent.id: agent for agent in agents}
         if on_terminal:
             if now != shown:
-                _redraw(agents)
+                table = (
+                    agents_table(agents, colour=wants_colour(sys.stdout), cells=columns(), marked=True)
+                    if agents
+                    else ""
+                )
+                waiting = sum(needs_me(agent) for agent in agents)
+                foot = f"{len(agents)} agents, {waiting} marked > want a look. Ctrl-C ends this."
+                put_styled(
+                    f"{_CLEAR}{table}\n\n{foot}" if agents else f"{_CLEAR}No agents. Ctrl-C ends this."
+                )
         else:
             _tell_changes(call, shown or {}, now)
         shown = now
@@ -49,15 +58,6 @@ def changes(before: dict[str, Agent], now: dict[str, Agent]) -> list[tuple[Agent
         if old is None or state_text(old) != state_text(new):
             found.append((old, new))
     return found + [(old, None) for agent_id, old in before.items() if agent_id not in now]
-
-
-def _redraw(agents: Sequence[Agent]) -> None:
-    table = (
-        agents_table(agents, colour=wants_colour(sys.stdout), cells=columns(), marked=True) if agents else ""
-    )
-    waiting = sum(needs_me(agent) for agent in agents)
-    foot = f"{len(agents)} agents, {waiting} marked > want a look. Ctrl-C ends this."
-    put_styled(f"{_CLEAR}{table}\n\n{foot}" if agents else f"{_CLEAR}No agents. Ctrl-C ends this.")
 
 
 def _tell_changes(call: Call, before: dict[str, Agent], now: dict[str, Agent]) -> None:

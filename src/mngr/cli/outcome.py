@@ -47,7 +47,10 @@ def report(call: Call, chosen: Chosen, outcomes: Iterable[TargetOutcome], human:
         if outcome.error is not None and not outcome.item.has_failed_before:
             show_error(outcome.error)
         if streams:
-            _stream(call, outcome)
+            if not call.output.is_template:
+                put(msgspec.json.encode(outcome.record()).decode())
+            elif outcome.error is None:
+                call.output.line(outcome.record())
         elif output.is_human and outcome.error is None:
             say(human(outcome.result))
     if output.format == JSON and not streams:
@@ -63,13 +66,6 @@ def exit_code(outcomes: list[TargetOutcome]) -> int:
     if not failed:
         return ExitCode.DONE
     return failed[0].exit_code if len(failed) == len(outcomes) else ExitCode.PARTIAL
-
-
-def _stream(call: Call, outcome: TargetOutcome) -> None:
-    if not call.output.is_template:
-        put(msgspec.json.encode(outcome.record()).decode())
-    elif outcome.error is None:
-        call.output.line(outcome.record())
 
 
 def _document(call: Call, chosen: Chosen, done: list[TargetOutcome]) -> None:

@@ -38,7 +38,16 @@ def read_items(fd: int = 0) -> Iterator[list[Item]]:
     """
     rest, is_cut = b"", False
     while True:
-        chunk = _arrived(fd)
+        # What can be read now, and what follows at once; empty at the end.
+        try:
+            pieces = [os.read(fd, _CHUNK)]
+            while pieces[-1] and len(pieces) < _PIECES and select.select([fd], [], [], _LULL_S)[0]:
+                pieces.append(os.read(fd, _CHUNK))
+        except OSError as error:
+            raise MngrError(
+                f"cannot read stdin: {error.strerror}", hint="a target of - reads lines from stdin"
+            ) from None
+        chunk = b"".join(pieces)
         *whole, rest = (rest + chunk).split(b"\n")
         if is_cut and whole:  # the end of a line whose beginning was answered before
             del whole[0]
@@ -57,26 +66,26 @@ def read_items(fd: int = 0) -> Iterator[list[Item]]:
             return
 
 
-def _arrived(fd: int) -> bytes:
-    """What can be read now, and what follows at once; empty at the end."""
-    try:
-        pieces = [os.read(fd, _CHUNK)]
-        while pieces[-1] and len(pieces) < _PIECES and select.select([fd], [], [], _LULL_S)[0]:
-            pieces.append(os.read(fd, _CHUNK))
-    except OSError as error:
-        raise MngrError(
-            f"cannot read stdin: {error.strerror}", hint="a target of - reads lines from stdin"
-        ) from None
-    return b"".join(pieces)
-
-
 def read_item(line: bytes) -> Item:
     """A line is an agent's record, a JSON string, or a bare name."""
     text = line.strip()
     if len(text) > _LINE_LIMIT:
         return Item(problem=f"{_shown(text)} is longer than 16 MB")
     if text[:1] == b"{":
-        return _from_object(text)
+        try:
+            fields = msgspec.json.decode(text, type=dict[str, Any])
+        except UnicodeDecodeError:
+            return Item(problem=f"{_shown(text)} is not UTF-8")
+        except msgspec.DecodeError as error:
+            return Item(problem=f"{_shown(text)} is not a JSON object: {error}")
+        except RecursionError:
+            return Item(problem=f"{_shown(text)} is nested too deeply")
+        if text.count(b"[") + text.count(b"{") > _DEPTH_LIMIT and _is_deeper(fields, _DEPTH_LIMIT):
+            return Item(problem=f"{_shown(text)} is nested too deeply")
+        for key in ("id", "address", "name"):
+            if isinstance(fields.get(key), str) and fields[key]:
+                return Item(fields[key], fields)
+        return Item("", fields, f"{_shown(text)} names no agent")
     if len(text) > _NAME_LIMIT:
         return Item(problem=f"{_shown(text)} is too long for a name")
     try:
@@ -85,23 +94,6 @@ def read_item(line: bytes) -> Item:
         return Item(problem=f"{_shown(text)} is not UTF-8")
     except msgspec.DecodeError as error:
         return Item(problem=f"{_shown(text)}: {error}")
-
-
-def _from_object(text: bytes) -> Item:
-    try:
-        fields = msgspec.json.decode(text, type=dict[str, Any])
-    except UnicodeDecodeError:
-        return Item(problem=f"{_shown(text)} is not UTF-8")
-    except msgspec.DecodeError as error:
-        return Item(problem=f"{_shown(text)} is not a JSON object: {error}")
-    except RecursionError:
-        return Item(problem=f"{_shown(text)} is nested too deeply")
-    if text.count(b"[") + text.count(b"{") > _DEPTH_LIMIT and _is_deeper(fields, _DEPTH_LIMIT):
-        return Item(problem=f"{_shown(text)} is nested too deeply")
-    for key in ("id", "address", "name"):
-        if isinstance(fields.get(key), str) and fields[key]:
-            return Item(fields[key], fields)
-    return Item("", fields, f"{_shown(text)} names no agent")
 
 
 def _is_deeper(value: Any, limit: int) -> bool:

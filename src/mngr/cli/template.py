@@ -49,7 +49,13 @@ def parse_template(text: str) -> OutputTemplate:
         elif pair in ("{{", "}}"):
             current, at = current + char, at + 2
         elif char == "{":
-            field, at = _field(text, at)
+            end = text.find("}", at)
+            if end < 0:
+                raise UsageError(f"format {text!r} has a {{ that never closes", hint=_HINT)
+            name = text[at + 1 : end].strip()
+            if not name or "{" in name:
+                raise UsageError(f"format {text!r} has an empty or nested field", hint=_HINT)
+            field, at = name, end + 1
             pieces += [current, field]
             current = ""
         elif char == "}":
@@ -80,16 +86,6 @@ def as_text(value: Any) -> str:
 
 def _shown(field: str, value: str) -> str:
     return safe_lines(value) if field in _TEXTS else one_line(value)
-
-
-def _field(text: str, at: int) -> tuple[str, int]:
-    end = text.find("}", at)
-    if end < 0:
-        raise UsageError(f"format {text!r} has a {{ that never closes", hint=_HINT)
-    name = text[at + 1 : end].strip()
-    if not name or "{" in name:
-        raise UsageError(f"format {text!r} has an empty or nested field", hint=_HINT)
-    return name, end + 1
 
 
 def _value(record: Mapping[str, Any], field: str) -> Any:

@@ -43,7 +43,11 @@ def file_for(places: ConfigDirs, scope: str) -> str:
 def set_value(places: ConfigDirs, scope: str, dotted: str, text: str, schema: Schema = KNOWN) -> Edited:
     """Sets a key in the file of a scope; the text means what it means after `-S`."""
     key = canonical_key(parse_key(dotted))
-    _check_unicode(dotted + text)
+    words = dotted + text
+    try:
+        words.encode()
+    except UnicodeEncodeError:
+        raise UsageError("a TOML file holds UTF-8 text, and this is not", hint="give it in UTF-8") from None
     value = word_value(key, text, schema)
     check_bounds(nested(key, value), "the value")
     check(canonical(nested(key, value), "the value"), "cannot set that", schema)
@@ -84,10 +88,3 @@ def _hide_from_git(folder: str) -> None:
     path = os.path.join(folder, ".gitignore")
     if not os.path.lexists(path):
         write_file(path, b"/.gitignore\n/settings.local.toml\n", 0o666)
-
-
-def _check_unicode(words: str) -> None:
-    try:
-        words.encode()
-    except UnicodeEncodeError:
-        raise UsageError("a TOML file holds UTF-8 text, and this is not", hint="give it in UTF-8") from None

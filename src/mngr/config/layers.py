@@ -116,7 +116,15 @@ def load_config(
     layers += [layer for path in places.files if (layer := _file_layer(path, places, schema))]
     notes = tuple(_note(layer) for layer in layers if layer.untrusted)
     layers += _env_layers(env, _in_effect(layers), schema)
-    layers += _override_layers(overrides, schema)
+    # One layer for all `-S` words, in which the last one wins.
+    values: Tables = {}
+    for word in overrides:
+        key, rest = scan_key(word)
+        if not rest.startswith("="):
+            raise UsageError(f"-S {quote_text(word)} has no value", hint="write -S section.key=value")
+        values = _overlay(values, _word_layer(canonical_key(key), rest[1:], "-S", schema).values)
+    override_layers = [Layer("-S", values)] if overrides else []
+    layers += override_layers
     return Config(places.host_dir, places.repo_root, tuple(layers), _in_effect(layers), notes)
 
 
@@ -177,19 +185,19 @@ def _env_layers(env: Mapping[str, str], tree: Tables, schema: Schema) -> list[La
         parts = name.removeprefix(_ENV).split("__")
         if not all(parts):
             raise UsageError(f"{source}: an empty part in the name", hint=f"write {_ENV}SECTION__KEY")
-        layers.append(_word_layer(_spelled(parts, tree, schema), env[name], source, schema))
+        # The key an environment variable means: spelt as the files or the schema have it, else in lower case.
+        key: list[str] = []
+        there: Any = tree
+        for part in parts:
+            expected = expected_at(tuple(key), schema)
+            in_files = there if isinstance(there, dict) else {}
+            names = (*in_files, *(expected if isinstance(expected, Mapping) else ()))
+            alike = (name for name in names if name != ANY_NAME and loosely(name) == loosely(part))
+            key.append(next(alike, part.lower()))
+            there = in_files.get(key[-1])
+        spelled = canonical_key(tuple(key))
+        layers.append(_word_layer(spelled, env[name], source, schema))
     return layers
-
-
-def _override_layers(words: Sequence[str], schema: Schema) -> list[Layer]:
-    """One layer for all `-S` words, in which the last one wins."""
-    values: Tables = {}
-    for word in words:
-        key, rest = scan_key(word)
-        if not rest.startswith("="):
-            raise UsageError(f"-S {quote_text(word)} has no value", hint="write -S section.key=value")
-        values = _overlay(values, _word_layer(canonical_key(key), rest[1:], "-S", schema).values)
-    return [Layer("-S", values)] if words else []
 
 
 def _word_layer(key: Key, text: str, source: str, schema: Schema) -> Layer:
@@ -204,20 +212,6 @@ def word_value(key: Key, text: str, schema: Schema) -> Any:
     """What a word from the command line or the environment means for a key: `3` is text where text is due."""
     value = parse_value(text)
     return text if expected_at(key, schema) in (TEXT, PREFIX) and not isinstance(value, str) else value
-
-
-def _spelled(parts: Sequence[str], tree: Tables, schema: Schema) -> Key:
-    """The key an environment variable means: spelt as the files or the schema have it, else in lower case."""
-    key: list[str] = []
-    there: Any = tree
-    for part in parts:
-        expected = expected_at(tuple(key), schema)
-        in_files = there if isinstance(there, dict) else {}
-        names = (*in_files, *(expected if isinstance(expected, Mapping) else ()))
-        alike = (name for name in names if name != ANY_NAME and loosely(name) == loosely(part))
-        key.append(next(alike, part.lower()))
-        there = in_files.get(key[-1])
-    return canonical_key(tuple(key))
 
 
 def _in_effect(layers: Iterable[Layer]) -> Tables:

@@ -115,11 +115,11 @@ def trust_own_edit(path: str, before: bytes | None, after: bytes, host_dir: str)
 
 
 def is_harmless(key: Key) -> bool:
-    return any(len(key) >= len(pattern) and _covers(pattern, key) for pattern in _PATTERNS)
-
-
-def _covers(pattern: Key, key: Key) -> bool:
-    return all(wanted in ("*", part) for wanted, part in zip(pattern, key, strict=False))
+    return any(
+        len(key) >= len(pattern)
+        and all(wanted in ("*", part) for wanted, part in zip(pattern, key, strict=False))
+        for pattern in _PATTERNS
+    )
 
 
 def _split(table: Mapping[str, Any], at: Key) -> tuple[Tables, Tables]:

@@ -115,7 +115,18 @@ def look(pane: AgentPane) -> PaneStatus:
     if done.code != 0:
         return PaneStatus(exists=False)
     first, _, stty = done.text.partition("\n")
-    return _read_look(first, stty)
+    pid, dead, in_mode, tty, version, bracketed, title = (first + "       ").split(" ", 6)
+    return PaneStatus(
+        exists=True,
+        dead=dead != "0",
+        in_copy_mode=in_mode != "0",
+        pid=read_number(pid, LAST_PID) or 0,
+        tty=tty,
+        tmux=_version(version),
+        bracketed={"[1]": True, "[0]": False}.get(bracketed),
+        title=title.strip(),
+        stty=stty.rstrip("\n"),
+    )
 
 
 def paste(pane: AgentPane, data: bytes, *, enter: bool, around: AroundPaste | None = None) -> Pasted:
@@ -214,21 +225,6 @@ def press(pane: AgentPane, key: str, *, only_if: str = "") -> str:
 def _guarded(command: str, pane: AgentPane, only_if: str, otherwise: str) -> str:
     """A tmux command that runs if a format holds: tmux looks and acts at once, with nothing in between."""
     return f"if-shell -F -t {quote(pane.target)} {quote(only_if)} {quote(command)} {quote(otherwise)}"
-
-
-def _read_look(line: str, stty: str) -> PaneStatus:
-    pid, dead, in_mode, tty, version, bracketed, title = (line + "       ").split(" ", 6)
-    return PaneStatus(
-        exists=True,
-        dead=dead != "0",
-        in_copy_mode=in_mode != "0",
-        pid=read_number(pid, LAST_PID) or 0,
-        tty=tty,
-        tmux=_version(version),
-        bracketed={"[1]": True, "[0]": False}.get(bracketed),
-        title=title.strip(),
-        stty=stty.rstrip("\n"),
-    )
 
 
 def _version(text: str) -> tuple[int, int]:

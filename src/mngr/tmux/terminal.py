@@ -51,15 +51,18 @@ def encode_for_terminal(message: bytes, mode: TtyMode, *, bracketed: bool | None
 
     `bracketed` says whether the program asked for bracketed paste; None: nobody knows.
     """
-    return _encode_canonical(message, mode) if mode.canonical else _check_raw(message, mode, bracketed)
-
-
-def enter_key(mode: TtyMode) -> bytes:
-    """What ends a line there: programs that read keys get the Enter key, a canonical terminal its newline."""
-    return b"\n" if mode.canonical else b"\r"
-
-
-def _encode_canonical(message: bytes, mode: TtyMode) -> bytes | Refusal:
+    if not mode.canonical:
+        acts = _acts(mode)
+        for offset, byte in enumerate(message):
+            why = _changed(byte, mode) or acts.get(byte)
+            if why:
+                return Refusal(byte, offset, why)
+        end = -1 if bracketed is False else message.find(PASTE_END)
+        if end >= 0:
+            return Refusal(
+                message[end], end, "starts the sequence that ends a paste: what follows would act as keys"
+            )
+        return message
     acts = _acts(mode)
     lnext = _usable("lnext", mode) if "iexten" in mode.flags else None
     eof = _usable("eof", mode)
@@ -82,18 +85,9 @@ def _encode_canonical(message: bytes, mode: TtyMode) -> bytes | Refusal:
     return bytes(typed)
 
 
-def _check_raw(message: bytes, mode: TtyMode, bracketed: bool | None) -> bytes | Refusal:
-    acts = _acts(mode)
-    for offset, byte in enumerate(message):
-        why = _changed(byte, mode) or acts.get(byte)
-        if why:
-            return Refusal(byte, offset, why)
-    end = -1 if bracketed is False else message.find(PASTE_END)
-    if end >= 0:
-        return Refusal(
-            message[end], end, "starts the sequence that ends a paste: what follows would act as keys"
-        )
-    return message
+def enter_key(mode: TtyMode) -> bytes:
+    """What ends a line there: programs that read keys get the Enter key, a canonical terminal its newline."""
+    return b"\n" if mode.canonical else b"\r"
 
 
 def _usable(name: str, mode: TtyMode) -> int | None:

@@ -23,8 +23,20 @@ class CopyTransfer:
     name = "copy"
 
     def send(self, source: WorkSource, host: Host, work_dir: str, branch: str) -> Sent:
-        has_history = _has_history(source)
-        _refuse_into_itself(source, host, work_dir)
+        # Whether the folder holds its whole repository; one that only points at it cannot be copied.
+        dot_git = os.path.join(source.path, ".git")
+        if os.path.isfile(dot_git):
+            raise UsageError(
+                f"{source.path} is a linked worktree or a submodule: a copy would still point at its repository",
+                hint="use --transfer mirror",
+            )
+        has_history = os.path.isdir(dot_git) and bool(source.common_dir)
+        inside = os.path.realpath(work_dir) + "/"
+        if shares_files(host) and inside.startswith(os.path.realpath(source.path).rstrip("/") + "/"):
+            raise UsageError(
+                f"{work_dir} lies inside {source.path}, which would be copied into itself",
+                hint="name a smaller folder, use --transfer worktree, or set MNGR_HOST_DIR elsewhere",
+            )
         with_branch = bool(has_history and source.head)
         name, notes = free_branch(source, branch) if with_branch else ("", ())
         try:
@@ -43,26 +55,6 @@ class CopyTransfer:
 
     def bring_back(self, host: Host, work_dir: str, into: WorkSource, branch: str) -> Brought:
         return fetch_branch(checkout_of(host, work_dir, self.name, into), into, branch)
-
-
-def _has_history(source: WorkSource) -> bool:
-    """Whether the folder holds its whole repository; one that only points at it cannot be copied."""
-    dot_git = os.path.join(source.path, ".git")
-    if os.path.isfile(dot_git):
-        raise UsageError(
-            f"{source.path} is a linked worktree or a submodule: a copy would still point at its repository",
-            hint="use --transfer mirror",
-        )
-    return os.path.isdir(dot_git) and bool(source.common_dir)
-
-
-def _refuse_into_itself(source: WorkSource, host: Host, work_dir: str) -> None:
-    inside = os.path.realpath(work_dir) + "/"
-    if shares_files(host) and inside.startswith(os.path.realpath(source.path).rstrip("/") + "/"):
-        raise UsageError(
-            f"{work_dir} lies inside {source.path}, which would be copied into itself",
-            hint="name a smaller folder, use --transfer worktree, or set MNGR_HOST_DIR elsewhere",
-        )
 
 
 def _make_branch(source: WorkSource, host: Host, work_dir: str, branch: str) -> None:

@@ -12,7 +12,6 @@ from mngr.transfer.fetch import (
     NoRepositoryError,
     Standing,
     UnreadableError,
-    WorkDirReport,
     fetch_branch,
     look_at_head,
     move_branch,
@@ -105,23 +104,24 @@ def unmerged_commits(place: Checkout, sent: Sent, source: WorkSource | None) -> 
         return 0
     head = report.head
     if not head:
-        _check_unborn(report, place)
+        # Raises unless a HEAD without a commit is a branch that has none yet, and not one that git cannot read.
+        try:
+            check_branch(report.branch)
+        except UsageError:
+            raise UnreadableError(
+                f"HEAD of {place.work_dir} on {place.host.name} names no branch and no commit"
+            ) from None
     if not head or head == sent.base_commit:
         return 0
     counted = None
     if source and os.path.isdir(source.common_dir):
         counted = _count(source, head, sent, own=sent.branch if sent.owns_branch else "")
-    return _count_there(place, sent) if counted is None else counted
-
-
-def _check_unborn(report: WorkDirReport, place: Checkout) -> None:
-    """Raises unless a HEAD without a commit is a branch that has none yet, and not one that git cannot read."""
-    try:
-        check_branch(report.branch)
-    except UsageError:
-        raise UnreadableError(
-            f"HEAD of {place.work_dir} on {place.host.name} names no branch and no commit"
-        ) from None
+    if counted is not None:
+        return counted
+    since = quote(f"^{sent.base_commit}") if sent.base_commit else ""
+    done = run_script(place.host, f'{enter_script(place)}its_git rev-list --count "$head" {since}\n')
+    count = done.stdout.strip()
+    return int(count) if done.code == 0 and count.isdigit() and len(count) < _DIGITS else 1
 
 
 def _not_kept(sent: Sent, error: MngrError) -> MngrError:
@@ -141,7 +141,12 @@ def _discard_worktree(host: Host, sent: Sent, source: WorkSource) -> tuple[str, 
 
 def _keep_detached(place: Checkout, sent: Sent, source: WorkSource) -> tuple[str, ...]:
     """A HEAD on no branch dies with its worktree; commits that only it holds get a branch."""
-    if _is_on_branch(sent.work_dir):
+    # Whether HEAD of a worktree plainly names a branch: most do, and then git need not be asked.
+    git_dir = (read_line(os.path.join(sent.work_dir, ".git")) or "").removeprefix("gitdir: ")
+    head = read_line(os.path.join(sent.work_dir, git_dir, "HEAD")) or "" if git_dir else ""
+    # Where references are in a table, this file names a branch that cannot be.
+    is_on_branch = head.startswith("ref: refs/heads/") and not head.endswith("/.invalid")
+    if is_on_branch:
         return ()
     try:
         report = look_at_head(place)
@@ -155,14 +160,6 @@ def _keep_detached(place: Checkout, sent: Sent, source: WorkSource) -> tuple[str
     name, _ = free_branch(source, f"{_home_branch(sent)}-detached")
     move_branch(source, name, report.head, "")
     return (f"kept {_commits(count)} that were on no branch as {name} in {_where(source)}",)
-
-
-def _is_on_branch(work_dir: str) -> bool:
-    """Whether HEAD of a worktree plainly names a branch: most do, and then git need not be asked."""
-    git_dir = (read_line(os.path.join(work_dir, ".git")) or "").removeprefix("gitdir: ")
-    head = read_line(os.path.join(work_dir, git_dir, "HEAD")) or "" if git_dir else ""
-    # Where references are in a table, this file names a branch that cannot be.
-    return head.startswith("ref: refs/heads/") and not head.endswith("/.invalid")
 
 
 def _home_branch(sent: Sent) -> str:
@@ -210,13 +207,6 @@ def _count(source: WorkSource, commit: str, sent: Sent, own: str = "") -> int | 
     base = [f"^{sent.base_commit}"] if sent.base_commit else []
     done = git(source.common_dir, "rev-list", "--count", commit, *base, "--not", *others, timeout_s=120)
     return int(done.text) if done.code == 0 else None
-
-
-def _count_there(place: Checkout, sent: Sent) -> int:
-    since = quote(f"^{sent.base_commit}") if sent.base_commit else ""
-    done = run_script(place.host, f'{enter_script(place)}its_git rev-list --count "$head" {since}\n')
-    count = done.stdout.strip()
-    return int(count) if done.code == 0 and count.isdigit() and len(count) < _DIGITS else 1
 
 
 def _where(source: WorkSource) -> str:

@@ -56,7 +56,11 @@ class Standing(Struct, frozen=True):
 
 def fetch_branch(place: Checkout, into: WorkSource, branch: str) -> Brought:
     """Fetches HEAD of the work dir into a branch; refuses what is checked out or would lose commits."""
-    _need_repository(into)
+    if not into.common_dir:
+        raise RefusedError(
+            f"{into.path} is not a git repository, so there is no branch to bring commits to",
+            hint="bring files instead: mngr pull NAME --files PATTERN --to DIR",
+        )
     check_branch(branch)
     host, work_dir = place.host, place.work_dir
     report = look(place, snapshot=into.include_dirty)
@@ -66,7 +70,11 @@ def fetch_branch(place: Checkout, into: WorkSource, branch: str) -> Brought:
         return Brought(branch, standing.commit, standing.commit, (*notes, "the agent has no commits yet"))
     if wanted == standing.commit:
         return Brought(branch, wanted, wanted, (*notes, "nothing new"))
-    _refuse_checked_out(standing, branch)
+    if standing.checked_out_at:
+        raise RefusedError(
+            f'branch "{branch}" is checked out in {standing.checked_out_at}, whose files would not fit it',
+            hint=f"switch to another branch there first: git -C {standing.checked_out_at} switch OTHER",
+        )
     incoming = temporary_ref(INCOMING)
     try:
         fetch_pack(into.common_dir, host, work_dir, [f"{wanted}:{incoming}"])
@@ -175,14 +183,6 @@ def move_branch(source: WorkSource, branch: str, commit: str, before: str) -> No
         )
 
 
-def _need_repository(into: WorkSource) -> None:
-    if not into.common_dir:
-        raise RefusedError(
-            f"{into.path} is not a git repository, so there is no branch to bring commits to",
-            hint="bring files instead: mngr pull NAME --files PATTERN --to DIR",
-        )
-
-
 def _notes(report: WorkDirReport, branch: str) -> tuple[str, ...]:
     notes = []
     if report.branch != branch and report.head:
@@ -193,14 +193,6 @@ def _notes(report: WorkDirReport, branch: str) -> tuple[str, ...]:
     if report.problem:
         notes.append(f"whether there is uncommitted work cannot be told: {report.problem}")
     return tuple(notes)
-
-
-def _refuse_checked_out(standing: Standing, branch: str) -> None:
-    if standing.checked_out_at:
-        raise RefusedError(
-            f'branch "{branch}" is checked out in {standing.checked_out_at}, whose files would not fit it',
-            hint=f"switch to another branch there first: git -C {standing.checked_out_at} switch OTHER",
-        )
 
 
 def _refuse_lost_commits(into: WorkSource, branch: str, before: str, after: str) -> tuple[str, ...]:

@@ -75,7 +75,15 @@ def pull_files(
             raise NotFoundError(f"{'; '.join(arrived.notes)} in {root} on {host.name}", hint=_LOOK)
         if not force:
             _refuse_overwriting(staging, to_dir, arrived)
-        return _settle(staging, to_dir, arrived)
+        # Moves the staged files to their places, never through a link.
+        settled, notes = [], list(arrived.notes)
+        for path in (*arrived.files, *arrived.links):
+            try:
+                _place(staging, to_dir, path, arrived.links.get(path))
+                settled.append(path)
+            except OSError as error:
+                notes.append(f"left out {show(path)}: {error.strerror}")
+        return PulledFiles(tuple(sorted(settled)), tuple(notes))
     finally:
         process.run(("rm", "-rf", "--", staging), timeout_s=600)
 
@@ -139,7 +147,12 @@ def _receive(host: Host, root: str, patterns: Sequence[str], staging: str, limit
     stream = host.stream(READ_AND_RUN)
     far = LastWords(stream)
     try:
-        _tell(stream, _pack_script(root, patterns))
+        script = _pack_script(root, patterns)
+        try:
+            stream.stdin.write(encode(script))
+            stream.stdin.close()
+        except BrokenPipeError:
+            pass
         unpacked = unpack(stream.stdout, staging, limits)
         code = stream.wait(_END_S) if _is_drained(stream) else 0
         said = far.heard().decode(errors="replace") if code or not unpacked.stopped else ""
@@ -152,14 +165,6 @@ def _receive(host: Host, root: str, patterns: Sequence[str], staging: str, limit
     if code == _NO_TAR:
         raise MngrError(f'host "{host.name}" has no tar', hint="install it there, then try again")
     return _Arrived(unpacked.files, unpacked.links, (*unpacked.notes, *_notes(code, said, patterns)))
-
-
-def _tell(stream: Stream, script: str) -> None:
-    try:
-        stream.stdin.write(encode(script))
-        stream.stdin.close()
-    except BrokenPipeError:
-        pass
 
 
 def _is_drained(stream: Stream) -> bool:
@@ -216,18 +221,6 @@ def _differs(new: str, old: str) -> bool:
 
 def _link_differs(path: str, target: str) -> bool:
     return os.path.lexists(path) and not (os.path.islink(path) and os.readlink(path) == target)
-
-
-def _settle(staging: str, to_dir: str, arrived: _Arrived) -> PulledFiles:
-    """Moves the staged files to their places, never through a link."""
-    settled, notes = [], list(arrived.notes)
-    for path in (*arrived.files, *arrived.links):
-        try:
-            _place(staging, to_dir, path, arrived.links.get(path))
-            settled.append(path)
-        except OSError as error:
-            notes.append(f"left out {show(path)}: {error.strerror}")
-    return PulledFiles(tuple(sorted(settled)), tuple(notes))
 
 
 def _place(staging: str, to_dir: str, path: str, target: str | None) -> None:

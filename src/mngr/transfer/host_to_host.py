@@ -49,7 +49,17 @@ def relay(pack: Stream, unpack: Stream, doing: str) -> tuple[str, ...]:
     deadline.daemon = True
     deadline.start()
     try:
-        _pump(pack, unpack)
+        try:
+            while data := pack.stdout.read(_CHUNK):
+                left = memoryview(data)
+                while left:
+                    left = left[unpack.stdin.write(left) :]
+        except (BrokenPipeError, ValueError):
+            pass
+        try:
+            unpack.stdin.close()
+        except OSError:
+            pass
         codes = pack.wait(_END_S), unpack.wait(_END_S)
         said = b"\n".join(words.heard().strip() for words in heard).strip()
     finally:
@@ -63,31 +73,17 @@ def relay(pack: Stream, unpack: Stream, doing: str) -> tuple[str, ...]:
     return ("some files changed while they were copied",) if codes[0] == _CHANGED else ()
 
 
-def _pump(pack: Stream, unpack: Stream) -> None:
-    try:
-        while data := pack.stdout.read(_CHUNK):
-            left = memoryview(data)
-            while left:
-                left = left[unpack.stdin.write(left) :]
-    except (BrokenPipeError, ValueError):
-        pass
-    try:
-        unpack.stdin.close()
-    except OSError:
-        pass
-
-
 def _names(host: Host, folder: str, leave_out: Sequence[str]) -> tuple[str, ...]:
     """The names in a folder as patterns that mean exactly themselves."""
     if not leave_out:
         return (".",)
     done = host.run(("sh", "-c", _list_script(folder, leave_out) + 'printf "%s\\0" "$@"\n', "mngr-names"))
     listed = done.check(f"cannot list {folder} on {host.name}").stdout.decode("utf-8", "surrogateescape")
-    return tuple(_escaped(name) for name in listed.split("\0") if name)
-
-
-def _escaped(name: str) -> str:
-    return "".join(f"[{char}]" if char in "*?[" else char for char in name)
+    return tuple(
+        "".join(f"[{char}]" if char in "*?[" else char for char in name)
+        for name in listed.split("\0")
+        if name
+    )
 
 
 def _list_script(folder: str, leave_out: Sequence[str]) -> str:

@@ -22,7 +22,19 @@ class How(StrEnum):
 def merge_brought(source: WorkSource, branch: str, how: How) -> Brought:
     """Brings a branch into the checked-out one; on conflict all is put back and the files are named."""
     need_git(source, f"--{how}")
-    _refuse_unready(source, how)
+    git_dir = os.fsdecode(git(source.top, "rev-parse", "--absolute-git-dir").stdout).removesuffix("\n")
+    if any(os.path.exists(os.path.join(git_dir, name)) for name in _UNDER_WAY):
+        raise RefusedError(
+            f"a merge or rebase is under way in {source.top}", hint="finish it or abort it first: git status"
+        )
+    changed = ", ".join(
+        part for part in dirty_summary(source).split(", ") if part and "untracked" not in part
+    )
+    if changed:
+        raise RefusedError(
+            f"{source.top} has uncommitted work ({changed}), which --{how} could damage",
+            hint="commit or stash it first; without this option pull only moves the branch",
+        )
     before = _head(source)
     try:
         done = git(source.top, *_words(how, branch), timeout_s=_TIMEOUT_S)
@@ -51,22 +63,6 @@ def _words(how: How, branch: str) -> tuple[str, ...]:
         )
     kind = ("--ff-only",) if how is How.FF_ONLY else ("--ff", "--no-edit", "-m", f"Merge branch '{branch}'")
     return ("-c", "merge.autoStash=false", "merge", "-q", "--no-stat", *kind, f"refs/heads/{branch}")
-
-
-def _refuse_unready(source: WorkSource, how: How) -> None:
-    git_dir = os.fsdecode(git(source.top, "rev-parse", "--absolute-git-dir").stdout).removesuffix("\n")
-    if any(os.path.exists(os.path.join(git_dir, name)) for name in _UNDER_WAY):
-        raise RefusedError(
-            f"a merge or rebase is under way in {source.top}", hint="finish it or abort it first: git status"
-        )
-    changed = ", ".join(
-        part for part in dirty_summary(source).split(", ") if part and "untracked" not in part
-    )
-    if changed:
-        raise RefusedError(
-            f"{source.top} has uncommitted work ({changed}), which --{how} could damage",
-            hint="commit or stash it first; without this option pull only moves the branch",
-        )
 
 
 def _conflicts(source: WorkSource) -> tuple[str, ...]:

@@ -126,7 +126,11 @@ def _carry(
     try:
         done = _run_on_pipes(stream, before, refspecs, within)
         stream.stdin.close()
-        _let_end(stream, 60.0 if done.code == 0 else _LAST_WORDS_S)
+        timeout_s = 60.0 if done.code == 0 else _LAST_WORDS_S
+        try:
+            stream.wait(timeout_s)
+        except TimedOutError:
+            pass
         said = far.heard()
     finally:
         stream.kill()
@@ -136,13 +140,6 @@ def _carry(
         )
         far_done = Completed(done.argv, done.code, b"", complaint)
         raise failed(doing, far_done, "nothing was changed; see what the far side says, then try again")
-
-
-def _let_end(stream: Stream, timeout_s: float) -> None:
-    try:
-        stream.wait(timeout_s)
-    except TimedOutError:
-        pass
 
 
 def _run_on_pipes(

@@ -78,19 +78,11 @@ def find_source(
     commits = ["HEAD", f"{base}^{{commit}}"] if base else ["HEAD"]
     done = git(path, "rev-parse", *asked, *commits, "--symbolic-full-name", "HEAD", isolated=isolated)
     if done.code and b"not a git repository" in done.stderr:
-        return _plain_folder(path, base, include_dirty)
-    return _repository(path, done, base, include_dirty)
-
-
-def _plain_folder(path: str, base: str, include_dirty: bool) -> WorkSource:
-    if base:
-        raise UsageError(
-            f'{path} is not a git repository and has no "{base}"', hint="leave the base out, or: git init"
-        )
-    return WorkSource(path=path, include_dirty=include_dirty)
-
-
-def _repository(path: str, done: Completed, base: str, include_dirty: bool) -> WorkSource:
+        if base:
+            raise UsageError(
+                f'{path} is not a git repository and has no "{base}"', hint="leave the base out, or: git init"
+            )
+        return WorkSource(path=path, include_dirty=include_dirty)
     parts = os.fsdecode(done.stdout).split(f"\n{_MARK}\n")
     if len(parts) < 3:
         raise _no_work_tree(path, done)

@@ -42,7 +42,11 @@ class WorktreeTransfer:
                 f'a worktree cannot live on "{host.name}", which does not share files with this machine',
                 hint="use --transfer mirror",
             )
-        _refuse_occupied(work_dir)
+        if os.path.lexists(work_dir) and not (os.path.isdir(work_dir) and not os.listdir(work_dir)):
+            raise RefusedError(
+                f"{work_dir} is there already and not empty",
+                hint="name another work dir, or use --transfer none to work in it as it is",
+            )
         dirty = snapshot_commit(source)
         branch, notes = _add(source, work_dir, branch)
         try:
@@ -86,14 +90,6 @@ def forget_worktree(source: WorkSource, work_dir: str) -> None:
     with lock_repository(source):
         if not os.path.lexists(work_dir):
             _forget(source, work_dir)
-
-
-def _refuse_occupied(work_dir: str) -> None:
-    if os.path.lexists(work_dir) and not (os.path.isdir(work_dir) and not os.listdir(work_dir)):
-        raise RefusedError(
-            f"{work_dir} is there already and not empty",
-            hint="name another work dir, or use --transfer none to work in it as it is",
-        )
 
 
 def _add(source: WorkSource, work_dir: str, wanted: str) -> tuple[str, tuple[str, ...]]:

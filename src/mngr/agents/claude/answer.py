@@ -41,20 +41,17 @@ def answer(pane: AgentPane, seen: ClaudeObservation, text: str) -> Receipt:
             around=AroundPaste(before=first, after="sleep 0.3\n" + press(pane, quote("\r"))),
         )
     else:
-        return Receipt(Delivery.BLOCKED, _what_it_asks(seen.screen), time.time())
+        screen = seen.screen
+        options = ", ".join(f"{number} ({text})" for number, text in screen.options.items())
+        what_it_asks = (
+            f"nothing was sent: it asks, and this is no answer to it; answer {options}: {screen.last_lines()}"
+        )
+        return Receipt(Delivery.BLOCKED, what_it_asks, time.time())
     if not pasted.taken:
         return receipt_of(pasted)
-    return _judge(pane, seen, seen.screen.options.get(number, text))
-
-
-def _is_meant(option: str, word: str) -> bool:
-    said = option.lower()
-    return said == word or (word in ("yes", "no") and said.startswith(word))
-
-
-def _judge(pane: AgentPane, before: ClaudeObservation, chosen: str) -> Receipt:
-    """It was taken when the question is no longer there, or another one is."""
-    after = wait_until(lambda: _moved_on(before, observe(pane)), _EVIDENCE_S)
+    # It was taken when the question is no longer there, or another one is.
+    chosen = seen.screen.options.get(number, text)
+    after = wait_until(lambda: _moved_on(seen, observe(pane)), _EVIDENCE_S)
     now = time.time()
     if after is None:
         return Receipt(Delivery.UNKNOWN, f"it still asks {_EVIDENCE_S:g} s after the answer", now)
@@ -66,12 +63,12 @@ def _judge(pane: AgentPane, before: ClaudeObservation, chosen: str) -> Receipt:
     return Receipt(Delivery.DELIVERED, f"its question was answered: {chosen[:100]}", now)
 
 
+def _is_meant(option: str, word: str) -> bool:
+    said = option.lower()
+    return said == word or (word in ("yes", "no") and said.startswith(word))
+
+
 def _moved_on(before: ClaudeObservation, after: ClaudeObservation) -> ClaudeObservation | None:
     if not after.alive or after.screen.options != before.screen.options:
         return after
     return after if after.screen.last_lines() != before.screen.last_lines() else None
-
-
-def _what_it_asks(screen: ClaudeScreen) -> str:
-    options = ", ".join(f"{number} ({text})" for number, text in screen.options.items())
-    return f"nothing was sent: it asks, and this is no answer to it; answer {options}: {screen.last_lines()}"

@@ -94,7 +94,14 @@ def _try_key(key: str, plan: LaunchPlan) -> Finding:
     if any(name in (*plan.env, *plan.names_here) for name in _PROXIES):
         return Finding(NAME, True, ERROR, f"{key} is given; not tried, as there is a proxy")
     model, is_named = _model(plan)
-    answer = _ask(url, _headers(key, plan.env), model)
+    env = plan.env
+    value = env[key] if _BY_KEY[key] == "x-api-key" else f"Bearer {env[key]}"
+    headers = {
+        _BY_KEY[key]: value,
+        "anthropic-version": "2023-06-01",
+        "content-type": "application/json",
+    }
+    answer = _ask(url, headers, model)
     if answer.problem:
         found = f"{key} is given; whether it is accepted could not be asked: {answer.problem}"
         return Finding(NAME, False, WARNING, found, "check the network, or ANTHROPIC_BASE_URL")
@@ -108,15 +115,6 @@ def _try_key(key: str, plan: LaunchPlan) -> Finding:
             NAME, False, WARNING, f"the model answers: {said}", "agents wait and try again by themselves"
         )
     return Finding(NAME, False, ERROR, f"the model refuses {key}: {said}", _FIXES[kind])
-
-
-def _headers(key: str, env: Mapping[str, str]) -> dict[str, str]:
-    value = env[key] if _BY_KEY[key] == "x-api-key" else f"Bearer {env[key]}"
-    return {
-        _BY_KEY[key]: value,
-        "anthropic-version": "2023-06-01",
-        "content-type": "application/json",
-    }
 
 
 def _model(plan: LaunchPlan) -> tuple[str, bool]:

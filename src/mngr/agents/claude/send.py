@@ -15,7 +15,7 @@ from mngr.sh.lines import append, ring
 from mngr.sh.program import READ_AND_RUN, encode
 from mngr.sh.quote import quote
 from mngr.store.untrusted import decode
-from mngr.tmux.pane import CHANGED, AgentPane, AroundPaste, Pasted, check_size, paste, press
+from mngr.tmux.pane import CHANGED, AgentPane, AroundPaste, check_size, paste, press
 from mngr.tmux.server import tmux_sh
 
 # A command of its own may leave no trace at all, so it is not worth a long wait once the prompt has taken it.
@@ -65,11 +65,29 @@ def _try(pane: AgentPane, text: str) -> Receipt | None:
             )
         )
     if not seen.screen.is_ready:
-        _tell_unknown(pane)
+        event = append(pane.agent.events, Event(time.time(), SCREEN_UNKNOWN))
+        pane.host.run(READ_AND_RUN, stdin=encode(f"{event}\n{ring(pane.paths.bell)}"))
         return _blocked(f"something is in the way on its screen: {seen.screen.last_lines()}")
     pasted = paste(pane, text.encode(), enter=False, around=_around(pane, seen, text))
     if pasted.taken:
-        return _judge(pasted, text)
+        told = [line.partition(b" ")[::2] for line in pasted.output.split(b"\n")]
+        tags = {tag for tag, _ in told}
+        now = time.time()
+        if b"said" in tags:
+            return Receipt(Delivery.DELIVERED, "its prompt hook named the message", now)
+        if any(_is_queued(line, text) for tag, line in told if tag == b"queued"):
+            return Receipt(Delivery.QUEUED, "it is busy and has it in its queue", now)
+        if (b"dead", b"0") not in told:
+            return Receipt(Delivery.UNKNOWN, "its process ended as the message arrived", now)
+        if b"typed" in tags:
+            return Receipt(Delivery.UNKNOWN, "the message stands in its prompt; it does not take it", now)
+        if text.startswith("/"):
+            return Receipt(
+                Delivery.DELIVERED, "its prompt took the command; commands leave no other trace", now
+            )
+        return Receipt(
+            Delivery.UNKNOWN, f"it did not say within {_EVIDENCE_S:g} s that it took the message", now
+        )
     return None if CHANGED in pasted.why else receipt_of(pasted)
 
 
@@ -182,31 +200,9 @@ def _shown(pane: AgentPane) -> str:
     return quote(f"{pane.agent.dir}/claude/shown")
 
 
-def _judge(pasted: Pasted, text: str) -> Receipt:
-    told = [line.partition(b" ")[::2] for line in pasted.output.split(b"\n")]
-    tags = {tag for tag, _ in told}
-    now = time.time()
-    if b"said" in tags:
-        return Receipt(Delivery.DELIVERED, "its prompt hook named the message", now)
-    if any(_is_queued(line, text) for tag, line in told if tag == b"queued"):
-        return Receipt(Delivery.QUEUED, "it is busy and has it in its queue", now)
-    if (b"dead", b"0") not in told:
-        return Receipt(Delivery.UNKNOWN, "its process ended as the message arrived", now)
-    if b"typed" in tags:
-        return Receipt(Delivery.UNKNOWN, "the message stands in its prompt; it does not take it", now)
-    if text.startswith("/"):
-        return Receipt(Delivery.DELIVERED, "its prompt took the command; commands leave no other trace", now)
-    return Receipt(Delivery.UNKNOWN, f"it did not say within {_EVIDENCE_S:g} s that it took the message", now)
-
-
 def _is_queued(line: bytes, text: str) -> bool:
     queued = decode(line, _Queued)
     return queued is not None and queued.content in readings(text)
-
-
-def _tell_unknown(pane: AgentPane) -> None:
-    event = append(pane.agent.events, Event(time.time(), SCREEN_UNKNOWN))
-    pane.host.run(READ_AND_RUN, stdin=encode(f"{event}\n{ring(pane.paths.bell)}"))
 
 
 def _blocked(why: str) -> Receipt:

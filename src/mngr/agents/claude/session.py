@@ -98,24 +98,19 @@ def read_spendings(output: bytes) -> list[Spending]:
             continue
         usage, model = message.get("usage"), str(message.get("model", ""))
         if isinstance(usage, dict) and not model.startswith("<"):
-            found[str(message.get("id") or len(found))] = _spending(
-                model, usage, seconds(entry.get("timestamp"))
+            at = seconds(entry.get("timestamp"))
+            written = count(usage, "cache_creation_input_tokens")
+            for_an_hour = count(inner(usage, "cache_creation"), "ephemeral_1h_input_tokens")
+            found[str(message.get("id") or len(found))] = Spending(
+                at=at,
+                model=model,
+                input_tokens=count(usage, "input_tokens"),
+                output_tokens=count(usage, "output_tokens"),
+                cache_read_tokens=count(usage, "cache_read_input_tokens"),
+                cache_write_tokens=max(0, written - for_an_hour),
+                cache_write_1h_tokens=for_an_hour,
             )
     return list(found.values())
-
-
-def _spending(model: str, usage: dict[str, Any], at: float) -> Spending:
-    written = count(usage, "cache_creation_input_tokens")
-    for_an_hour = count(inner(usage, "cache_creation"), "ephemeral_1h_input_tokens")
-    return Spending(
-        at=at,
-        model=model,
-        input_tokens=count(usage, "input_tokens"),
-        output_tokens=count(usage, "output_tokens"),
-        cache_read_tokens=count(usage, "cache_read_input_tokens"),
-        cache_write_tokens=max(0, written - for_an_hour),
-        cache_write_1h_tokens=for_an_hour,
-    )
 
 
 def _in_order(entries: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:

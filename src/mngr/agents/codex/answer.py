@@ -43,7 +43,11 @@ def answer(channel: Channel, pane: AgentPane, thread: Message, text: str) -> Rec
         why = f"it did not say within {_EVIDENCE_S:g} s that it took the answer"
         return Receipt(Delivery.UNKNOWN, why, time.time())
     if result.get("decision") != "cancel":
-        _tell_resumed(pane)
+        # Nothing else tells it before the tool is done; a hook that spoke meanwhile knows better.
+        log = pane.agent.events
+        event = append(log, Event(time.time(), RESUMED))
+        script = f"tail -n 1 {quote(log)} | grep -q {NEEDS_INPUT} && {event}\n{ring(pane.paths.bell)}"
+        pane.host.run(READ_AND_RUN, stdin=encode(script))
     return Receipt(Delivery.DELIVERED, f"its question was answered: {text[:100]}", time.time())
 
 
@@ -51,7 +55,17 @@ def result_for(request: Message, text: str) -> Message | None:
     """What to answer; None when the text is no answer to that."""
     method, params = str(request["method"]), request["params"]
     if method == _QUESTION:
-        return _to_questions(params.get("questions") or [], text)
+        # One answer for each question, a line each: the number of an option, or words.
+        questions = params.get("questions") or []
+        lines = [text.strip()] if len(questions) == 1 else text.strip().splitlines()
+        if len(lines) != len(questions):
+            return None
+        answers = {}
+        for question, line in zip(questions, lines, strict=True):
+            labels = [str(option.get("label")) for option in question.get("options") or ()]
+            number = _number(line)
+            answers[question["id"]] = {"answers": [labels[number - 1] if 0 < number <= len(labels) else line]}
+        return {"answers": answers}
     is_yes, is_no = _means(text)
     if method in ("item/commandExecution/requestApproval", "item/fileChange/requestApproval"):
         decision = _decision(_options(request), text)
@@ -78,19 +92,6 @@ def _options(request: Message) -> tuple[Any, ...]:
     if request["method"] == "item/fileChange/requestApproval":
         return _FILES
     return tuple(request["params"].get("availableDecisions") or _COMMAND)
-
-
-def _to_questions(questions: list[Message], text: str) -> Message | None:
-    """One answer for each question, a line each: the number of an option, or words."""
-    lines = [text.strip()] if len(questions) == 1 else text.strip().splitlines()
-    if len(lines) != len(questions):
-        return None
-    answers = {}
-    for question, line in zip(questions, lines, strict=True):
-        labels = [str(option.get("label")) for option in question.get("options") or ()]
-        number = _number(line)
-        answers[question["id"]] = {"answers": [labels[number - 1] if 0 < number <= len(labels) else line]}
-    return {"answers": answers}
 
 
 def _means(text: str) -> tuple[bool, bool]:
@@ -129,11 +130,3 @@ def _wait_for(channel: Channel, is_wanted: Callable[[Message], bool]) -> Message
         if message is None or is_wanted(message):
             return message
     return None
-
-
-def _tell_resumed(pane: AgentPane) -> None:
-    """Nothing else tells it before the tool is done; a hook that spoke meanwhile knows better."""
-    log = pane.agent.events
-    event = append(log, Event(time.time(), RESUMED))
-    script = f"tail -n 1 {quote(log)} | grep -q {NEEDS_INPUT} && {event}\n{ring(pane.paths.bell)}"
-    pane.host.run(READ_AND_RUN, stdin=encode(script))

@@ -52,7 +52,24 @@ def read_turns(lines: Iterable[bytes]) -> Iterator[Turn]:
         payload = inner(entry, "payload")
         at = seconds(entry.get("timestamp"))
         if payload.get("type") == "item_completed":
-            yield from _said(inner(payload, "item"), at)
+            item = inner(payload, "item")
+            kind = item.get("type")
+            if kind in ("UserMessage", "AgentMessage"):
+                content = item.get("content")
+                parts = content if isinstance(content, list) else []
+                texts = [str(part["text"]) for part in parts if isinstance(part, dict) and "text" in part]
+                text = "\n".join(texts)
+                if text:
+                    yield Turn("user" if kind == "UserMessage" else "agent", text, at)
+            elif kind == "CommandExecution":
+                yield Turn("tool", f"$ {_command(item.get('command'))}"[:_TEXT_LIMIT], at)
+                yield Turn("tool", str(item.get("aggregated_output") or "")[:_TEXT_LIMIT], at)
+            elif kind == "FileChange":
+                changes = item.get("changes")
+                yield Turn("tool", f"changed {', '.join(map(str, changes or ()))}"[:_TEXT_LIMIT], at)
+            elif kind not in ("Reasoning", None):
+                rest = {name: value for name, value in item.items() if name not in ("type", "id")}
+                yield Turn("tool", f"{kind}: {rest}"[:_TEXT_LIMIT], at)
         elif payload.get("type") == "turn_aborted":
             yield Turn("tool", "(the turn was interrupted)", at)
         elif payload.get("type") == "task_complete" and payload.get("error"):
@@ -101,45 +118,20 @@ def read_spendings(output: bytes) -> list[Spending]:
             models[turn] = str(payload.get("model", ""))
         elif entry.get("type") == "token_usage_record":
             key = str(payload.get("response_id") or len(found))
-            found[key] = _spending(
-                models.get(turn, ""), inner(payload, "usage"), seconds(entry.get("timestamp"))
+            # Codex counts what came from a cache, or went into it, as input too.
+            model = models.get(turn, "")
+            usage = inner(payload, "usage")
+            at = seconds(entry.get("timestamp"))
+            read, written = count(usage, "cached_input_tokens"), count(usage, "cache_write_input_tokens")
+            found[key] = Spending(
+                at=at,
+                model=model,
+                input_tokens=max(0, count(usage, "input_tokens") - read - written),
+                output_tokens=count(usage, "output_tokens"),
+                cache_read_tokens=read,
+                cache_write_tokens=written,
             )
     return list(found.values())
-
-
-def _spending(model: str, usage: dict[str, Any], at: float) -> Spending:
-    """Codex counts what came from a cache, or went into it, as input too."""
-    read, written = count(usage, "cached_input_tokens"), count(usage, "cache_write_input_tokens")
-    return Spending(
-        at=at,
-        model=model,
-        input_tokens=max(0, count(usage, "input_tokens") - read - written),
-        output_tokens=count(usage, "output_tokens"),
-        cache_read_tokens=read,
-        cache_write_tokens=written,
-    )
-
-
-def _said(item: dict[str, Any], at: float) -> Iterator[Turn]:
-    kind = item.get("type")
-    if kind in ("UserMessage", "AgentMessage"):
-        text = "\n".join(_texts(item.get("content")))
-        if text:
-            yield Turn("user" if kind == "UserMessage" else "agent", text, at)
-    elif kind == "CommandExecution":
-        yield Turn("tool", f"$ {_command(item.get('command'))}"[:_TEXT_LIMIT], at)
-        yield Turn("tool", str(item.get("aggregated_output") or "")[:_TEXT_LIMIT], at)
-    elif kind == "FileChange":
-        changes = item.get("changes")
-        yield Turn("tool", f"changed {', '.join(map(str, changes or ()))}"[:_TEXT_LIMIT], at)
-    elif kind not in ("Reasoning", None):
-        rest = {name: value for name, value in item.items() if name not in ("type", "id")}
-        yield Turn("tool", f"{kind}: {rest}"[:_TEXT_LIMIT], at)
-
-
-def _texts(content: Any) -> list[str]:
-    parts = content if isinstance(content, list) else []
-    return [str(part["text"]) for part in parts if isinstance(part, dict) and "text" in part]
 
 
 def _command(argv: Any) -> str:

@@ -51,7 +51,12 @@ def make_home(agent: AgentSpec, host: Host) -> None:
 
 def launch_argv(agent: AgentSpec, host: Host, session: str = "") -> tuple[str, ...]:
     """How the program is started, with a session to go on with it: through a few lines of sh that end in exec."""
-    _refuse_ours(agent)
+    for name in (word.partition("=")[0] for word in agent.argv):
+        if name in _OURS:
+            raise UsageError(
+                f'{name} of OpenCode would take "{agent.name}" out of mngr\'s sight',
+                hint="leave it out: mngr start goes on with its conversation, and mngr clone copies it",
+            )
     resume = ("--session", session) if session else ()
     return ("sh", f"{home_of(agent, host)}/launch.sh", *resume, *agent.argv)
 
@@ -77,12 +82,3 @@ def _options(argv: Sequence[str]) -> Iterator[tuple[str, str]]:
     for word in rest:
         name, sign, value = word.partition("=")
         yield (name, value) if sign else (word, next(rest, "") if word in (*_MODEL, *_AGENT) else "")
-
-
-def _refuse_ours(agent: AgentSpec) -> None:
-    for name in (word.partition("=")[0] for word in agent.argv):
-        if name in _OURS:
-            raise UsageError(
-                f'{name} of OpenCode would take "{agent.name}" out of mngr\'s sight',
-                hint="leave it out: mngr start goes on with its conversation, and mngr clone copies it",
-            )

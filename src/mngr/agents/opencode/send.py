@@ -20,28 +20,25 @@ def send(pane: AgentPane, message: bytes) -> Receipt:
     check_size(message)
     text = check_text(message, "OpenCode")
     try:
-        return _send(pane, text)
+        seen = see(pane)
+        if not seen.alive:
+            return _blocked("its process has ended, or its session is gone")
+        if not seen.is_up:
+            tell_unknown(pane)
+            return _blocked(f"something is in the way on its screen: {end_of(capture(pane))}")
+        home = f"{pane.agent.dir}/opencode"
+        if seen.asked:
+            answer = answer_to(seen.asked[0], text)
+            if answer is None:
+                return _blocked(what_it_asks(seen.asked[0]))
+            return _judge(request(pane.host, home, **answer), f"its question was answered: {text[:100]}")
+        options = table(pane.host.read(f"{home}/prompt.json"))
+        return _judge(
+            request(pane.host, home, "prompt", text=text, options=options),
+            "its conversation holds the message",
+        )
     except (UnreachableError, TimedOutError) as error:
         return Receipt(Delivery.UNKNOWN, f"no word from its host: {error.message}", time.time())
-
-
-def _send(pane: AgentPane, text: str) -> Receipt:
-    seen = see(pane)
-    if not seen.alive:
-        return _blocked("its process has ended, or its session is gone")
-    if not seen.is_up:
-        tell_unknown(pane)
-        return _blocked(f"something is in the way on its screen: {end_of(capture(pane))}")
-    home = f"{pane.agent.dir}/opencode"
-    if seen.asked:
-        answer = answer_to(seen.asked[0], text)
-        if answer is None:
-            return _blocked(what_it_asks(seen.asked[0]))
-        return _judge(request(pane.host, home, **answer), f"its question was answered: {text[:100]}")
-    options = table(pane.host.read(f"{home}/prompt.json"))
-    return _judge(
-        request(pane.host, home, "prompt", text=text, options=options), "its conversation holds the message"
-    )
 
 
 def _judge(answer: PluginReply, why: str) -> Receipt:

@@ -63,24 +63,20 @@ def read_spendings(output: bytes) -> list[Spending]:
     for line in output.split(b"\n"):
         entry = table(line)
         if entry.get("type") == "spending":
-            found[str(entry.get("id") or len(found))] = _spending(entry)
+            # What it thought is counted apart from what it said; both are output.
+            tokens = inner(entry, "tokens")
+            cache = inner(tokens, "cache")
+            cost = entry.get("cost")
+            found[str(entry.get("id") or len(found))] = Spending(
+                at=_at(entry),
+                model=str(entry.get("model", "")),
+                input_tokens=count(tokens, "input"),
+                output_tokens=count(tokens, "output") + count(tokens, "reasoning"),
+                cache_read_tokens=count(cache, "read"),
+                cache_write_tokens=count(cache, "write"),
+                own_cost_usd=float(cost) if isinstance(cost, int | float) and cost > 0 else None,
+            )
     return list(found.values())
-
-
-def _spending(entry: dict[str, Any]) -> Spending:
-    """What it thought is counted apart from what it said; both are output."""
-    tokens = inner(entry, "tokens")
-    cache = inner(tokens, "cache")
-    cost = entry.get("cost")
-    return Spending(
-        at=_at(entry),
-        model=str(entry.get("model", "")),
-        input_tokens=count(tokens, "input"),
-        output_tokens=count(tokens, "output") + count(tokens, "reasoning"),
-        cache_read_tokens=count(cache, "read"),
-        cache_write_tokens=count(cache, "write"),
-        own_cost_usd=float(cost) if isinstance(cost, int | float) and cost > 0 else None,
-    )
 
 
 def _at(entry: dict[str, Any]) -> float:

@@ -26,7 +26,7 @@ from mngr.store.paths import AgentPaths, HostPaths
 from mngr.store.probe import Evidence
 from mngr.store.state import Phase
 from mngr.store.untrusted import read_event
-from mngr.tmux.pane import AgentPane, AroundPaste, PaneStatus, Pasted, check_size, look, paste
+from mngr.tmux.pane import AgentPane, AroundPaste, PaneStatus, check_size, look, paste
 from mngr.tmux.server import tmux_sh
 
 PROMPT_QUEUED = "prompt_queued"
@@ -75,7 +75,27 @@ class ScriptedType:
             return Receipt(Delivery.BLOCKED, "nothing was sent: its program has not come up", time.time())
         digest = hashlib.sha256(message).hexdigest()
         pasted = paste(pane, message, enter=True, around=_evidence_of(pane, digest))
-        return _judge(pasted, digest) if pasted.taken else receipt_of(pasted)
+        if not pasted.taken:
+            return receipt_of(pasted)
+        told = [line.partition(b" ")[::2] for line in pasted.output.split(b"\n")]
+        kinds = {event.kind for tag, text in told if tag == b"said" and (event := read_event(text))}
+        last = next((read_event(text) for tag, text in told if tag == b"last"), None)
+        now = time.time()
+        if PROMPT_SUBMITTED in kinds:
+            return Receipt(Delivery.DELIVERED, f"it took the message {digest[:12]}", now)
+        if PROMPT_QUEUED in kinds:
+            return Receipt(Delivery.QUEUED, "it is busy and will take the message at its next pause", now)
+        if (b"dead", b"0") not in told:
+            return Receipt(Delivery.BLOCKED, "its process ended before it took the message", now)
+        if last is None or last.kind in (STARTED, PROMPT_SUBMITTED):
+            return Receipt(
+                Delivery.QUEUED, "the message is in its terminal; it is busy and has not read it yet", now
+            )
+        return Receipt(
+            Delivery.UNKNOWN,
+            f"it waits, but did not say within {_EVIDENCE_S} s that it took the message",
+            now,
+        )
 
     def usage(self, agent: AgentSpec, host: Host) -> Usage:
         tail = read_tail(host, f"{_own(agent, host).dir}/usage.json", _USAGE_LIMIT)
@@ -148,24 +168,4 @@ grep -E '"kind":"({kinds})"' {log} | tail -n 1 | sed 's/^/last /'
 """
     return AroundPaste(
         before=f"from=$(wc -c 2>/dev/null <{log} || echo 0)", after=after, timeout_s=_EVIDENCE_S
-    )
-
-
-def _judge(pasted: Pasted, digest: str) -> Receipt:
-    told = [line.partition(b" ")[::2] for line in pasted.output.split(b"\n")]
-    kinds = {event.kind for tag, text in told if tag == b"said" and (event := read_event(text))}
-    last = next((read_event(text) for tag, text in told if tag == b"last"), None)
-    now = time.time()
-    if PROMPT_SUBMITTED in kinds:
-        return Receipt(Delivery.DELIVERED, f"it took the message {digest[:12]}", now)
-    if PROMPT_QUEUED in kinds:
-        return Receipt(Delivery.QUEUED, "it is busy and will take the message at its next pause", now)
-    if (b"dead", b"0") not in told:
-        return Receipt(Delivery.BLOCKED, "its process ended before it took the message", now)
-    if last is None or last.kind in (STARTED, PROMPT_SUBMITTED):
-        return Receipt(
-            Delivery.QUEUED, "the message is in its terminal; it is busy and has not read it yet", now
-        )
-    return Receipt(
-        Delivery.UNKNOWN, f"it waits, but did not say within {_EVIDENCE_S} s that it took the message", now
     )

@@ -58,7 +58,12 @@ def command(
     if (follow or wants_cast) and not chosen.is_one:
         raise UsageError("--follow and --cast go with one agent", hint="name one")
     if wants_cast:
-        _put_cast(cast(chosen.names[0], manager=call.manager))
+        # The file as it is, unless a person would look at it.
+        recording = cast(chosen.names[0], manager=call.manager)
+        if sys.stdout.isatty():
+            put(recording.decode(errors="replace").rstrip("\n"))
+        else:
+            put_bytes(recording)
         return ExitCode.DONE
     if follow:
         with while_read():
@@ -83,11 +88,3 @@ def only_colors(text: str) -> str:
     """The text with the escape sequences that set colors and styles as they are, and everything else made safe."""
     pieces = _COLOR.split(_LINK.sub("", text))
     return "".join(piece if index % 2 else safe_lines(piece) for index, piece in enumerate(pieces))
-
-
-def _put_cast(recording: bytes) -> None:
-    """The file as it is, unless a person would look at it."""
-    if sys.stdout.isatty():
-        put(recording.decode(errors="replace").rstrip("\n"))
-    else:
-        put_bytes(recording)

@@ -88,15 +88,12 @@ def _pick(call: Call) -> str:
         raise NotFoundError("no agent runs", hint="mngr create NAME -- PROGRAM; mngr list shows stopped ones")
     if len(agents) == 1:
         return agents[0].id
-    put_styled(_menu(agents), sys.stderr)
-    return chosen_from(agents, ask("Number or name: "))
-
-
-def _menu(agents: list[Agent]) -> str:
     lines = agents_table(agents, colour=wants_colour(sys.stderr), cells=columns() - 5).split("\n")
-    return "\n".join(
+    menu = "\n".join(
         [f"     {lines[0]}", *(f"{number:>3}  {line}" for number, line in enumerate(lines[1:], 1))]
     )
+    put_styled(menu, sys.stderr)
+    return chosen_from(agents, ask("Number or name: "))
 
 
 def chosen_from(agents: list[Agent], answer: str) -> str:

@@ -22,7 +22,7 @@ from mngr.cli.stdin import Item
 from mngr.cli.targets import changes_of, do_together
 from mngr.cli.verb import verb
 from mngr.errors import MngrError
-from mngr.model.agent import Agent, Change
+from mngr.model.agent import Change
 
 
 @verb(
@@ -75,7 +75,11 @@ def command(call: Call, chosen: Chosen, *, discard_unreadable: bool, yes: bool, 
                 confirm(f"destroy {', '.join(agent.name for agent in agents)}?", yes=yes)
                 for change in drop_lost(lost, manager=call.manager):
                     yield TargetOutcome(Item(change.agent.name), change)
-                left = tuple(name for name in rest.names if not any(_means(name, agent) for agent in agents))
+                left = tuple(
+                    name
+                    for name in rest.names
+                    if not any(name in (agent.name, agent.address, agent.id) for agent in agents)
+                )
                 if rest.names and not left:
                     return
                 rest = msgspec.structs.replace(rest, names=left)
@@ -83,7 +87,3 @@ def command(call: Call, chosen: Chosen, *, discard_unreadable: bool, yes: bool, 
 
     outcomes = with_hosts(chosen, destroy_whole, destroy_agents)
     return report(call, chosen, outcomes, lambda change: change_text("Destroyed", change))
-
-
-def _means(name: str, agent: Agent) -> bool:
-    return name in (agent.name, agent.address, agent.id)

@@ -47,7 +47,20 @@ def command(call: Call, chosen: Chosen, *, wants_more: bool, jobs: int) -> int:
     """Print what happened to an agent: its append-only log."""
     if chosen.is_one:
         call.output.check(Event)
-        return _print_one(call, chosen.names[0], wants_more)
+        name = chosen.names[0]
+        if not wants_more and not call.output.is_human:
+            call.output.many(list(events(name, manager=call.manager)), str)
+            return ExitCode.DONE
+        found: Iterable[Event] = (
+            follow(name, manager=call.manager) if wants_more else events(name, manager=call.manager)
+        )
+        with while_read():
+            for event in found:
+                if call.output.is_human:
+                    put(event_text(event))
+                else:
+                    call.output.line(event)
+        return ExitCode.DONE
     if wants_more:
         raise UsageError("--follow goes with one agent", hint="name one")
     call.output.check(EventHistory)
@@ -68,19 +81,3 @@ def event_text(event: Event) -> str:
     at = datetime.fromtimestamp(event.at).isoformat(sep=" ", timespec="milliseconds")
     data = "  " + msgspec.json.encode(event.data).decode() if event.data else ""
     return one_line(f"{at}  {event.kind}{data}")
-
-
-def _print_one(call: Call, name: str, wants_more: bool) -> int:
-    if not wants_more and not call.output.is_human:
-        call.output.many(list(events(name, manager=call.manager)), str)
-        return ExitCode.DONE
-    found: Iterable[Event] = (
-        follow(name, manager=call.manager) if wants_more else events(name, manager=call.manager)
-    )
-    with while_read():
-        for event in found:
-            if call.output.is_human:
-                put(event_text(event))
-            else:
-                call.output.line(event)
-    return ExitCode.DONE

@@ -213,7 +213,15 @@ def _show_hosts(call: Call, listing: Listing) -> None:
 
     def human() -> str:
         count = {host: sum(agent.host.name == host.name for agent in listing.agents) for host in hosts}
-        rows = [[host.name, host.provider, _host_state(host), str(count[host])] for host in hosts]
+        rows = [
+            [
+                host.name,
+                host.provider,
+                f"{host.state} ({host.why})" if host.why else str(host.state),
+                str(count[host]),
+            ]
+            for host in hosts
+        ]
         return align([["HOST", "PROVIDER", "STATE", "AGENTS"], *rows], columns())
 
     if call.output.format == JSON:
@@ -222,10 +230,6 @@ def _show_hosts(call: Call, listing: Listing) -> None:
         )
     else:
         call.output.many(hosts, human)
-
-
-def _host_state(host: HostRef) -> str:
-    return f"{host.state} ({host.why})" if host.why else str(host.state)
 
 
 def _show_evidence(call: Call, agents: Sequence[Agent], rows: dict[tuple[str, ...], Row]) -> None:

@@ -70,7 +70,14 @@ def command(
     and --ff-only go on from there. Nothing is overwritten, unless you say --overwrite.
     """
     call.output.check(Pulled)
-    _check(mode, outbox, patterns, to)
+    if outbox and patterns:
+        raise UsageError("--outbox and --files are two pulls", hint="do one after the other")
+    if (outbox or patterns) and mode:
+        raise UsageError(f"--{mode} goes with commits, not with files", hint="pull them one after the other")
+    if (outbox or patterns) and to is None:
+        raise UsageError("where should the files go?", hint="--to DIR")
+    if to is not None and not (outbox or patterns):
+        raise UsageError("--to goes with --outbox or --files", hint="commits arrive in the source repository")
     if dry_run:
         return would(call, chosen, "pull")
 
@@ -98,14 +105,3 @@ def pulled_text(pulled: Pulled) -> str:
         return with_notes(f"{name}: {branch} is up to date", pulled.notes)
     span = f"{pulled.before[:10]}..{pulled.after[:10]}" if pulled.before else f"new at {pulled.after[:10]}"
     return with_notes(f"{name}: {branch} {span}", pulled.notes)
-
-
-def _check(mode: str | None, outbox: bool, patterns: tuple[str, ...], to: str | None) -> None:
-    if outbox and patterns:
-        raise UsageError("--outbox and --files are two pulls", hint="do one after the other")
-    if (outbox or patterns) and mode:
-        raise UsageError(f"--{mode} goes with commits, not with files", hint="pull them one after the other")
-    if (outbox or patterns) and to is None:
-        raise UsageError("where should the files go?", hint="--to DIR")
-    if to is not None and not (outbox or patterns):
-        raise UsageError("--to goes with --outbox or --files", hint="commits arrive in the source repository")

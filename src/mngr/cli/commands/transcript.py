@@ -52,7 +52,25 @@ def command(call: Call, chosen: Chosen, *, roles: tuple[str, ...], tail: int, fo
     """Print an agent's conversation, in one form for all agent types."""
     if chosen.is_one:
         call.output.check(Turn)
-        return _print_one(call, chosen.names[0], roles, tail, follow)
+        name = chosen.names[0]
+        turns = transcript(name, roles=roles, tail=tail, manager=call.manager)
+        if not follow:
+            call.output.many(list(turns), lambda: "\n\n".join(turn_text(turn) for turn in turns))
+            return ExitCode.DONE
+        _tell(call, turns)
+        with while_read():
+            agent_id, seen = (
+                resolve_one(call.manager, name).agent.id,
+                len(transcript(name, roles=roles, manager=call.manager)),
+            )
+            while True:
+                is_over = resolve_one(call.manager, agent_id).agent.state in _OVER
+                turns = transcript(agent_id, roles=roles, manager=call.manager)
+                _tell(call, turns[seen:])
+                seen = len(turns)
+                if is_over:
+                    return ExitCode.DONE
+                time.sleep(_LOOK_EVERY_S)
     if follow:
         raise UsageError("--follow goes with one agent", hint="name one")
     call.output.check(AgentTranscript)
@@ -70,31 +88,6 @@ def turn_text(turn: Turn) -> str:
     """The role as a heading, the text below."""
     lines = safe_lines(turn.text).rstrip("\n").split("\n")
     return "\n".join([f"{one_line(turn.role)}:", *(f"  {line}".rstrip() for line in lines)])
-
-
-def _print_one(call: Call, name: str, roles: tuple[str, ...], tail: int, follow: bool) -> int:
-    turns = transcript(name, roles=roles, tail=tail, manager=call.manager)
-    if not follow:
-        call.output.many(list(turns), lambda: "\n\n".join(turn_text(turn) for turn in turns))
-        return ExitCode.DONE
-    _tell(call, turns)
-    with while_read():
-        return _follow(call, name, roles)
-
-
-def _follow(call: Call, name: str, roles: tuple[str, ...]) -> int:
-    agent_id, seen = (
-        resolve_one(call.manager, name).agent.id,
-        len(transcript(name, roles=roles, manager=call.manager)),
-    )
-    while True:
-        is_over = resolve_one(call.manager, agent_id).agent.state in _OVER
-        turns = transcript(agent_id, roles=roles, manager=call.manager)
-        _tell(call, turns[seen:])
-        seen = len(turns)
-        if is_over:
-            return ExitCode.DONE
-        time.sleep(_LOOK_EVERY_S)
 
 
 def _tell(call: Call, turns: list[Turn]) -> None:

@@ -6,7 +6,7 @@ from datetime import datetime
 import click
 
 from mngr.actions.rows import Row
-from mngr.actions.usage import Spent, UsageReport, check_way, usage_of_rows
+from mngr.actions.usage import Spent, check_way, usage_of_rows
 from mngr.cli.call import Call
 from mngr.cli.options import Chosen, with_targets
 from mngr.cli.outcome import TargetOutcome, exit_code
@@ -62,7 +62,19 @@ def command(call: Call, chosen: Chosen, *, by: str, since: float | None) -> int:
     check_way(by)
     rows, missing = _rows(call, chosen)
     report = usage_of_rows(rows, by, since or 0.0, call.manager)
-    _show(call, report)
+    if call.output.format == JSON:
+        call.output.document(report)
+    elif not call.output.is_human:
+        for spent in report.usage:
+            call.output.line(spent)
+    elif report.usage:
+        lines: list[tuple[str, ...]] = [(report.by.upper(), *_HEADER)]
+        lines += [_cells(spent.group, spent) for spent in (*report.usage, report.total)]
+        table = align(lines, columns())
+        say(table)
+        call.output.note(f'prices as of {report.prices_as_of}; yours win: [prices."MODEL"] in a config file')
+    else:
+        call.output.note("No agent has used any tokens that it knows of")
     call.warn(*report.warnings)
     for outcome in missing:
         if outcome.error:
@@ -81,25 +93,6 @@ def _rows(call: Call, chosen: Chosen) -> tuple[list[Row], list[TargetOutcome]]:
         rows |= {row.agent.id: row for _, row in meant}
         missing += lost
     return list(rows.values()), missing
-
-
-def _show(call: Call, report: UsageReport) -> None:
-    if call.output.format == JSON:
-        call.output.document(report)
-    elif not call.output.is_human:
-        for spent in report.usage:
-            call.output.line(spent)
-    elif report.usage:
-        say(_table(report))
-        call.output.note(f'prices as of {report.prices_as_of}; yours win: [prices."MODEL"] in a config file')
-    else:
-        call.output.note("No agent has used any tokens that it knows of")
-
-
-def _table(report: UsageReport) -> str:
-    lines: list[tuple[str, ...]] = [(report.by.upper(), *_HEADER)]
-    lines += [_cells(spent.group, spent) for spent in (*report.usage, report.total)]
-    return align(lines, columns())
 
 
 def _cells(name: str, spent: Spent) -> tuple[str, ...]:

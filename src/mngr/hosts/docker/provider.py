@@ -159,7 +159,12 @@ class DockerProvider:
         # Without a pull it is short, so an interruption waits for its end: whether there is a container is known then.
         argv = ("run", "-d", "--pull", "never", "--name", self._container(name), *flags, *init)
         done = self._ask(*argv, timeout_s=_RUN_S, defer_signals=True)
-        if _is_image_missing(done):
+        # Docker and podman have their own words for it.
+        complaint = done.complaint.lower()
+        is_image_missing = bool(done.code) and (
+            "no such image" in complaint or "image not known" in complaint
+        )
+        if is_image_missing:
             done = self._ask("pull", "-q", image, timeout_s=_MAKE_S)
             done = done if done.code else self._ask(*argv, timeout_s=_RUN_S, defer_signals=True)
         if "is already in use" in done.complaint:
@@ -250,12 +255,6 @@ def _is_engine_away(complaint: str) -> bool:
         "permission denied while trying to connect",
     )
     return any(words in complaint.lower() for words in said)
-
-
-def _is_image_missing(done: Completed) -> bool:
-    """Docker and podman have their own words for it."""
-    complaint = done.complaint.lower()
-    return bool(done.code) and ("no such image" in complaint or "image not known" in complaint)
 
 
 def _failed(doing: str, done: Completed) -> MngrError:

@@ -121,7 +121,20 @@ def call(doing: str, work: Coroutine[Any, Any, T], timeout_s: float = ASK_S, *, 
     """
     future = start(work)
     try:
-        return _watched(doing, future, timeout_s) if watches else future.result(timeout_s)
+        if not watches:
+            return future.result(timeout_s)
+        deadline = time.monotonic() + timeout_s
+        while True:
+            wait([future], min(_PING_EVERY_S, max(0.0, deadline - time.monotonic())))
+            if future.done() or time.monotonic() >= deadline:
+                return future.result(0)
+            ping = start(_hello())
+            either: list[Future[Any]] = [future, ping]
+            wait(either, min(_PING_S, max(0.0, deadline - time.monotonic())), "FIRST_COMPLETED")
+            is_there = ping.done()
+            ping.cancel()
+            if not is_there and not future.done():
+                raise _late(doing, _PING_S)
     except TimeoutError:
         raise _late(doing, timeout_s) from None
     except MngrError:
@@ -130,21 +143,6 @@ def call(doing: str, work: Coroutine[Any, Any, T], timeout_s: float = ASK_S, *, 
         raise in_our_words(doing, error) from error
     finally:
         future.cancel()
-
-
-def _watched(doing: str, future: "Future[T]", timeout_s: float) -> T:
-    deadline = time.monotonic() + timeout_s
-    while True:
-        wait([future], min(_PING_EVERY_S, max(0.0, deadline - time.monotonic())))
-        if future.done() or time.monotonic() >= deadline:
-            return future.result(0)
-        ping = start(_hello())
-        either: list[Future[Any]] = [future, ping]
-        wait(either, min(_PING_S, max(0.0, deadline - time.monotonic())), "FIRST_COMPLETED")
-        is_there = ping.done()
-        ping.cancel()
-        if not is_there and not future.done():
-            raise _late(doing, _PING_S)
 
 
 async def _hello() -> None:

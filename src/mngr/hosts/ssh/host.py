@@ -277,16 +277,13 @@ def _line(program: str, mark: str, *, is_secret: bool) -> tuple[str, bytes]:
     """
     data = encode(program)
     if not is_secret:
-        line = f"""exec sh -c 'eval "$(printf %b "$2")"' sh {mark} '{_octal(data)}'"""
+        shown = {byte: chr(byte) if _is_safe(chr(byte)) else f"\\0{byte:03o}" for byte in set(data)}
+        octal = "".join(shown[byte] for byte in data)
+        line = f"""exec sh -c 'eval "$(printf %b "$2")"' sh {mark} '{octal}'"""
         if len(line) < _LINE_MAX:
             return line, b""
     # dd with blocks of one byte takes exactly so many and leaves the rest to the command.
     return f"""exec sh -c 'eval "$(dd bs=1 count={len(data)} 2>/dev/null)"' sh {mark}""", data
-
-
-def _octal(data: bytes) -> str:
-    shown = {byte: chr(byte) if _is_safe(chr(byte)) else f"\\0{byte:03o}" for byte in set(data)}
-    return "".join(shown[byte] for byte in data)
 
 
 def _is_safe(text: str) -> bool:
