@@ -74,7 +74,7 @@ def loaded(world: World) -> set[str]:
     return set(done.stderr.decode().rpartition("modules:")[2].split())
 
 
-CLAUDE = {f"mngr.agents.{name}" for name in ("claude", "claude.phase", "shared", "shared.waiting")}
+CLAUDE = {f"mngr.agents.{name}" for name in ("claude", "claude.phase", "shared", "shared.question_end")}
 
 
 @pytest.mark.slow

@@ -28,18 +28,14 @@ def send(pane: AgentPane, message: bytes) -> Receipt:
         done = pane.host.run(command, stdin=line, timeout_s=_EVIDENCE_S + _BUSY_S)
     except (UnreachableError, TimedOutError) as error:
         return Receipt(Delivery.UNKNOWN, f"no word from its host: {error.message}", time.time())
-    return _judge(done.code, done.stdout)
-
-
-def _judge(code: int, output: bytes) -> Receipt:
     now = time.time()
-    if code == Exit.DEAD:
+    if done.code == Exit.DEAD:
         return Receipt(
             Delivery.BLOCKED, "nothing was sent: its process has ended, or its session is gone", now
         )
-    if code == Exit.HELD:
+    if done.code == Exit.HELD:
         return Receipt(Delivery.BLOCKED, "nothing was sent: other senders hold its pipe", now)
-    said, taken, dead = (output.split() + [b"0", b"0", b"1"])[:3]
+    said, taken, dead = (done.stdout.split() + [b"0", b"0", b"1"])[:3]
     if said != b"0":
         return Receipt(Delivery.DELIVERED, "its prompt hook named the message", now)
     if dead != b"0":

@@ -6,11 +6,10 @@ from typing import Any
 import msgspec
 
 from mngr.agents.claude.home import home_of
-from mngr.agents.prices import total
 from mngr.agents.shared.jsonl import count, inner, read_tail, seconds, spendings_lines, table
 from mngr.hosts.protocol import Host
 from mngr.model.agent import AgentSpec
-from mngr.model.message import Spending, Turn, Usage
+from mngr.model.message import Spending, Turn
 from mngr.sh.program import READ_AND_RUN, encode
 from mngr.sh.quote import quote
 from mngr.store.paths import HostPaths
@@ -42,8 +41,7 @@ def turns(agent: AgentSpec, host: Host) -> list[Turn]:
     if not path:
         return []
     tail = read_tail(host, path, TRANSCRIPT_LIMIT)
-    note = Turn("tool", f"(the first {tail.left_out >> 20} MB of the conversation are left out)")
-    return [*([note] if tail.left_out else []), *read_turns(tail.lines)]
+    return [*tail.note(), *read_turns(tail.lines)]
 
 
 def read_turns(lines: Iterable[bytes]) -> Iterator[Turn]:
@@ -80,12 +78,6 @@ def spendings_script(agent: AgentSpec, host_dir: str) -> str:
     """Shell lines that print the lines with token counts of all its sessions, subagents included."""
     sessions = f"{HostPaths(host_dir).agent(agent.id).dir}/claude/projects"
     return spendings_lines(sessions, USAGE_LIMIT, '"usage":[{]')
-
-
-def used(agent: AgentSpec, host: Host) -> Usage:
-    """All that it used so far, at the prices that come with mngr."""
-    output = host.run(("sh", "-c", spendings_script(agent, host.dir), "mngr-usage")).stdout
-    return total(read_spendings(output))
 
 
 def read_spendings(output: bytes) -> list[Spending]:

@@ -5,55 +5,27 @@ from collections.abc import Sequence
 from mngr.agents.claude import home, session
 from mngr.agents.claude.phase import phase
 from mngr.agents.claude.send import send
-from mngr.agents.protocol import Command
+from mngr.agents.shared.coding_agent import CodingAgent
 from mngr.hosts.protocol import Host
 from mngr.model.agent import AgentSpec
 from mngr.model.finding import Finding, LaunchPlan
-from mngr.model.message import Receipt, Spending, Turn, Usage
-from mngr.store.probe import Evidence
-from mngr.store.state import Phase
+from mngr.model.message import Receipt
 from mngr.tmux.pane import AgentPane
 
 
-class ClaudeType:
-    """The type `claude`. Its arguments are those of the program."""
+class ClaudeType(CodingAgent):
+    """The type `claude`."""
 
-    name = "claude"
-
-    def prepare(self, agent: AgentSpec, host: Host) -> None:
-        home.make_home(agent, host)
-
-    def command(self, agent: AgentSpec, host: Host) -> Command:
-        return Command(home.launch_argv(agent, host), home.launch_env(agent, host))
-
-    def phase(self, evidence: Evidence, now: float) -> Phase:
-        return phase(evidence, now)
+    name = program_name = "claude"
+    home = home
+    session = session
+    phase = staticmethod(phase)
 
     def send(self, pane: AgentPane, message: bytes) -> Receipt:
         return send(pane, message)
 
-    def usage(self, agent: AgentSpec, host: Host) -> Usage:
-        return session.used(agent, host)
-
-    def transcript(self, agent: AgentSpec, host: Host) -> Sequence[Turn]:
-        return session.turns(agent, host)
-
-    def resume_command(self, agent: AgentSpec, host: Host) -> Command:
-        """Goes on with the last conversation; without one it begins."""
-        words = session.resume_words(agent, host)
-        return Command(home.launch_argv(agent, host, *words), home.launch_env(agent, host))
-
     def copy_conversation(self, agent: AgentSpec, clone: AgentSpec, host: Host) -> None:
         session.copy_session(agent, clone, host)
-
-    def usage_script(self, agent: AgentSpec, host_dir: str) -> str:
-        return session.spendings_script(agent, host_dir)
-
-    def read_usage(self, output: bytes) -> Sequence[Spending]:
-        return session.read_spendings(output)
-
-    def program(self) -> str:
-        return "claude"
 
     def login_findings(self, plan: LaunchPlan) -> Sequence[Finding]:
         from mngr.agents.claude.login import login_findings  # http.client: only preflights need it

@@ -65,7 +65,7 @@ def make_home(agent: AgentSpec, host: Host) -> None:
     host.run(READ_AND_RUN, stdin=encode(script)).check(f'preparing "{agent.name}"')
 
 
-def launch_argv(agent: AgentSpec, host: Host, thread: str = "") -> tuple[str, ...]:
+def launch_argv(agent: AgentSpec, host: Host, *thread: str) -> tuple[str, ...]:
     """How the program is started, with a thread to go on with it: through a few lines of sh that end in exec."""
     home = home_of(agent, host)
     refuse_ours(agent)
@@ -73,7 +73,7 @@ def launch_argv(agent: AgentSpec, host: Host, thread: str = "") -> tuple[str, ..
     if not thread:
         return ("sh", f"{home}/launch.sh", *screen, *agent.argv)
     # A thread keeps its permissions, and Codex refuses to be told them again.
-    return ("sh", f"{home}/launch.sh", "resume", thread, *screen, *screen_words(agent.argv))
+    return ("sh", f"{home}/launch.sh", "resume", *thread, *screen, *screen_words(agent.argv))
 
 
 def refuse_ours(agent: AgentSpec) -> None:

@@ -4,11 +4,10 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from mngr.agents.codex.home import home_of
-from mngr.agents.prices import total
 from mngr.agents.shared.jsonl import count, inner, read_tail, seconds, spendings_lines, table
 from mngr.hosts.protocol import Host
 from mngr.model.agent import AgentSpec
-from mngr.model.message import Spending, Turn, Usage
+from mngr.model.message import Spending, Turn
 from mngr.sh.program import READ_AND_RUN, encode
 from mngr.sh.quote import quote
 from mngr.store.paths import HostPaths
@@ -35,14 +34,19 @@ def thread_id(agent: AgentSpec, host: Host) -> str:
     return session_file(agent, host).removesuffix(".jsonl")[-_ID_LENGTH:]
 
 
+def resume_words(agent: AgentSpec, host: Host) -> tuple[str, ...]:
+    """The last conversation for `launch_argv`; nothing when there is none."""
+    thread = thread_id(agent, host)
+    return (thread,) if thread else ()
+
+
 def turns(agent: AgentSpec, host: Host) -> list[Turn]:
     """The conversation; of one past 8 MB the last part, which says so."""
     path = session_file(agent, host)
     if not path:
         return []
     tail = read_tail(host, path, TRANSCRIPT_LIMIT)
-    note = Turn("tool", f"(the first {tail.left_out >> 20} MB of the conversation are left out)")
-    return [*([note] if tail.left_out else []), *read_turns(tail.lines)]
+    return [*tail.note(), *read_turns(tail.lines)]
 
 
 def read_turns(lines: Iterable[bytes]) -> Iterator[Turn]:
@@ -98,12 +102,6 @@ def spendings_script(agent: AgentSpec, host_dir: str) -> str:
     """Shell lines that print the lines with token counts, and with models, of all its sessions."""
     sessions = f"{HostPaths(host_dir).agent(agent.id).dir}/codex/sessions"
     return spendings_lines(sessions, USAGE_LIMIT, '"type":"(token_usage_record|turn_context)"')
-
-
-def used(agent: AgentSpec, host: Host) -> Usage:
-    """All that it used so far, at the prices that come with mngr."""
-    output = host.run(("sh", "-c", spendings_script(agent, host.dir), "mngr-usage")).stdout
-    return total(read_spendings(output))
 
 
 def read_spendings(output: bytes) -> list[Spending]:

@@ -49,19 +49,18 @@ def make_home(agent: AgentSpec, host: Host) -> None:
     host.run(READ_AND_RUN, stdin=encode(script)).check(f'preparing "{agent.name}"')
 
 
-def launch_argv(agent: AgentSpec, host: Host, session: str = "") -> tuple[str, ...]:
-    """How the program is started, with a session to go on with it: through a few lines of sh that end in exec."""
+def launch_argv(agent: AgentSpec, host: Host, *resume: str) -> tuple[str, ...]:
+    """How the program is started, with the words that resume a session: through a few lines of sh that end in exec."""
     for name in (word.partition("=")[0] for word in agent.argv):
         if name in _OURS:
             raise UsageError(
-                f'{name} of OpenCode would take "{agent.name}" out of mngr\'s sight',
+                f'{name} of OpenCode would take "{agent.name}" out of mngr\'s control',
                 hint="leave it out: mngr start goes on with its conversation, and mngr clone copies it",
             )
-    resume = ("--session", session) if session else ()
     return ("sh", f"{home_of(agent, host)}/launch.sh", *resume, *agent.argv)
 
 
-def launch_env() -> dict[str, str]:
+def launch_env(agent: AgentSpec, host: Host) -> dict[str, str]:  # noqa: ARG001
     return {"OPENCODE_DISABLE_AUTOUPDATE": "1"}
 
 

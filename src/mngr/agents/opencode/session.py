@@ -4,11 +4,10 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from mngr.agents.opencode.home import home_of
-from mngr.agents.prices import total
 from mngr.agents.shared.jsonl import count, inner, read_tail, spendings_lines, table
 from mngr.hosts.protocol import Host
 from mngr.model.agent import AgentSpec
-from mngr.model.message import Spending, Turn, Usage
+from mngr.model.message import Spending, Turn
 from mngr.store.paths import HostPaths
 
 TRANSCRIPT_LIMIT = 8 << 20
@@ -29,12 +28,17 @@ def session_id(agent: AgentSpec, host: Host) -> str:
     return name if host.run(("grep", "-qsaF", "--", name, database, f"{database}-wal")).code == 0 else ""
 
 
+def resume_words(agent: AgentSpec, host: Host) -> tuple[str, ...]:
+    """What makes the program go on with the last conversation; nothing when there is none."""
+    session = session_id(agent, host)
+    return ("--session", session) if session else ()
+
+
 def turns(agent: AgentSpec, host: Host) -> list[Turn]:
     """The last conversation; of a record past 8 MB the last part, which says so."""
     session = session_id(agent, host)
     tail = read_tail(host, f"{home_of(agent, host)}/record.jsonl", TRANSCRIPT_LIMIT)
-    note = Turn("tool", f"(the first {tail.left_out >> 20} MB of the conversation are left out)")
-    return [*([note] if tail.left_out else []), *read_turns(tail.lines, session)]
+    return [*tail.note(), *read_turns(tail.lines, session)]
 
 
 def read_turns(lines: Iterable[bytes], session: str) -> Iterator[Turn]:
@@ -49,12 +53,6 @@ def spendings_script(agent: AgentSpec, host_dir: str) -> str:
     """Shell lines that print the lines with token counts, helpers of the agent included."""
     record = f"{HostPaths(host_dir).agent(agent.id).dir}/opencode/record.jsonl"
     return spendings_lines(record, USAGE_LIMIT, '^[{]"type":"spending"')
-
-
-def used(agent: AgentSpec, host: Host) -> Usage:
-    """All that it used so far, at the prices that come with mngr."""
-    output = host.run(("sh", "-c", spendings_script(agent, host.dir), "mngr-usage")).stdout
-    return total(read_spendings(output))
 
 
 def read_spendings(output: bytes) -> list[Spending]:

@@ -20,6 +20,11 @@ class Tail(Struct, frozen=True):
     lines: tuple[bytes, ...] = ()
     left_out: int = 0
 
+    def note(self) -> list[Turn]:
+        """A turn that says how much of the conversation is not shown, where some is not."""
+        text = f"(the first {self.left_out >> 20} MB of the conversation are left out)"
+        return [Turn("tool", text)] if self.left_out else []
+
 
 def read_tail(host: Host, path: str, limit: int) -> Tail:
     """At most `limit` bytes; nothing when there is no such file."""
