@@ -25,13 +25,16 @@ def test_results_come_out_while_the_items_are_still_awaited() -> None:
 
 
 def test_no_more_than_so_many_run_at_once() -> None:
-    lock, running, most = threading.Lock(), 0, 0
+    lock, running, most, three = threading.Lock(), 0, 0, threading.Event()
 
     def work(_: int) -> None:
         nonlocal running, most
         with lock:
             running += 1
             most = max(most, running)
+            if running == 3:
+                three.set()
+        three.wait(60)
         threading.Event().wait(0.01)
         with lock:
             running -= 1

@@ -62,9 +62,12 @@ def test_a_container_with_nothing_but_busybox_is_a_host(engine: Engine, namespac
     host.write(f"{host.dir}/a b", data, 0o755)
     assert host.read(f"{host.dir}/a b") == data
     assert host.run(["sh", "-c", "kill -9 $$"]).code == 137
-    with pytest.raises(TimedOutError):
-        host.run(["sh", "-c", f"echo $$ >{host.dir}/pid; sleep 300"], timeout_s=8)
-    pid = host.read(f"{host.dir}/pid").decode().strip()
+    pid = ""
+    for timeout_s in (8, 64):  # on a loaded machine the first may end before its program has begun
+        if not pid:
+            with pytest.raises(TimedOutError):
+                host.run(["sh", "-c", f"echo $$ >{host.dir}/pid; sleep 300"], timeout_s=timeout_s)
+            pid = host.run(["sh", "-c", f"cat {host.dir}/pid || :"]).text.strip()
     assert process.wait_until(lambda: host.run(["kill", "-0", pid]).code != 0, PATIENCE_S)
 
 

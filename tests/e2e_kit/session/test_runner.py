@@ -33,7 +33,10 @@ def test_a_death_by_signal_is_128_and_its_number() -> None:
 @pytest.mark.accept("F8")
 def test_the_deadline_kills_the_whole_group(tmp_path: Path) -> None:
     pid_file = tmp_path / "pid"
-    ended, out, _ = run(f"echo before; sleep 300 & echo $! > {pid_file}; wait", timeout_s=4)
+    for timeout_s in (4, 60):  # on a loaded machine the first may end before the shell has begun
+        ended, out, _ = run(f"echo before; sleep 300 & echo $! > {pid_file}; wait", timeout_s=timeout_s)
+        if pid_file.exists() and pid_file.read_text():
+            break
     assert (ended.exit_code, ended.timed_out, out) == (124, True, b"before\n")
     assert _gone(int(pid_file.read_text()))
 
@@ -41,7 +44,10 @@ def test_the_deadline_kills_the_whole_group(tmp_path: Path) -> None:
 @pytest.mark.accept("F8")
 def test_the_deadline_holds_though_a_detached_child_keeps_the_pipe() -> None:
     started = time.monotonic()
-    ended, out, _ = run("setsid sh -c 'echo $$; exec sleep 300' & wait", timeout_s=4)
+    for timeout_s in (4, 30):  # on a loaded machine the first may end before the shell has begun
+        ended, out, _ = run("setsid sh -c 'echo $$; exec sleep 300' & wait", timeout_s=timeout_s)
+        if out:
+            break
     os.kill(int(out), signal.SIGKILL)
     assert ended.exit_code == 124
     assert time.monotonic() - started < 60
