@@ -4,10 +4,12 @@ import os
 import signal
 import threading
 import time
+from pathlib import Path
 
 import pytest
 from tests.agents.desk import Desk
-from tests.support.model import Reply
+from tests.agents.offline import KEY
+from tests.support.model import Reply, ToolCall
 
 import mngr
 from mngr.model.agent import AgentState, WaitingReason
@@ -113,3 +115,61 @@ def asked_twice(desk: Desk, reason: WaitingReason, name: str = "foo") -> None:
         desk.wait_turn(name)
         assert told in str(desk.model.last.body)
         assert desk.said("agent", name)[-1] == "thank you"
+
+
+def first_message(desk: Desk, key_header: tuple[str, str], file_of_home: str) -> Path:
+    """An agent made with a message answers it, in a home and with a key that nobody else has; returns the home."""
+    desk.model.add("a fine day", match="how is it")
+    agent = desk.create("first", message="how is it?")
+    assert agent.type == desk.type
+    over = desk.wait_turn("first")
+    assert (over.state, over.waiting_reason) == (AgentState.WAITING, WaitingReason.END_OF_TURN)
+    assert (desk.said("user", "first"), desk.said("agent", "first")) == (["how is it?"], ["a fine day"])
+    assert desk.shows("a fine day", "first"), desk.screen("first")
+
+    assert os.listdir(desk.world.home) == []
+    home = desk.state_dir("first") / desk.type
+    assert (home / file_of_home).exists()
+    assert home.stat().st_mode & 0o077 == 0
+
+    mngr.create("other", args=("sh", "-c", "env >seen; sleep 1000"), transfer="none", manager=desk.manager)
+    seen = desk.world.repo / "seen"
+    assert wait_until(lambda: seen.exists() and "MNGR_AGENT_NAME=other" in seen.read_text(), PATIENCE_S)
+    assert KEY not in seen.read_text()
+    assert "ANTHROPIC" not in seen.read_text()
+    assert KEY not in desk.world.tmux("show-environment", "-g").text
+    name, value = key_header
+    assert all(asked.headers.get(name) == value for asked in desk.model.asked)
+    return home
+
+
+def permission_by_message(
+    desk: Desk, call: ToolCall, *, shown: str, told: list[str], denials: tuple[str, ...] = ("no",)
+) -> None:
+    """A request to run `call`, which writes `made.txt`, is a question; a message grants or denies it.
+
+    `shown` is what the question says, `told` what the transcript has of the tool.
+    """
+    desk.model.add(Reply("I make it", (call,)), "it is made", match="make a file")
+    assert desk.send("make a file").status is Delivery.DELIVERED
+    asks = desk.wait(AgentState.WAITING, WaitingReason.PERMISSION)
+    assert "permission" in asks.why
+    puzzled = desk.send("what do you mean?")
+    assert puzzled.status is Delivery.BLOCKED
+    assert shown in puzzled.why
+    made = desk.world.repo / "made.txt"
+    assert not made.exists()
+    assert desk.send("yes").status is Delivery.DELIVERED
+    desk.wait_turn()
+    assert made.read_text() == "made\n"
+    assert desk.said("agent") == ["I make it", "it is made"]
+    assert desk.said("tool") == told
+    made.unlink()
+    for denial in denials:
+        assert desk.send("make a file once more").status is Delivery.DELIVERED
+        desk.wait(AgentState.WAITING, WaitingReason.PERMISSION)
+        assert desk.send(denial).status is Delivery.DELIVERED
+        desk.wait(AgentState.WAITING, WaitingReason.END_OF_TURN)
+        assert not made.exists()
+    assert desk.send("and now?").status is Delivery.DELIVERED
+    desk.wait_turn()

@@ -7,7 +7,13 @@ from collections.abc import Iterator
 import pytest
 from tests.agents.desk import Desk, opened
 from tests.agents.offline import KEY
-from tests.agents.scenes import asked_twice, idle_then_busy, twenty_messages
+from tests.agents.scenes import (
+    asked_twice,
+    first_message,
+    idle_then_busy,
+    permission_by_message,
+    twenty_messages,
+)
 from tests.support.model import Reply, Tokens, ToolCall
 
 import mngr
@@ -41,57 +47,22 @@ def desk(shared: Desk) -> Desk:
 @pytest.mark.accept("Q9")
 def test_a_first_message_is_answered_by_one_with_a_home_and_a_key_of_its_own(shared: Desk) -> None:
     desk = shared.cleared()
-    desk.model.add("a fine day", match="how is it")
-    agent = desk.create("first", message="how is it?")
-    assert agent.type == "claude"
-    over = desk.wait_turn("first")
-    assert (over.state, over.waiting_reason) == (AgentState.WAITING, WaitingReason.END_OF_TURN)
-    assert (desk.said("user", "first"), desk.said("agent", "first")) == (["how is it?"], ["a fine day"])
-    assert desk.shows("a fine day", "first"), desk.screen("first")
-
-    assert os.listdir(desk.world.home) == []
-    home = desk.state_dir("first") / "claude"
-    assert (home / ".claude.json").exists()
+    home = first_message(desk, ("x-api-key", KEY), ".claude.json")
     assert [path.name for path in (home / "tmp").iterdir()] == [f"claude-{os.getuid()}"], (
         "what it leaves goes with it"
     )
     assert not (home / "plugins").exists(), "it went to the network for more of itself"
-    assert home.stat().st_mode & 0o077 == 0
-
-    mngr.create("other", args=("sh", "-c", "env >seen; sleep 1000"), transfer="none", manager=desk.manager)
-    seen = desk.world.repo / "seen"
-    assert wait_until(lambda: seen.exists() and "MNGR_AGENT_NAME=other" in seen.read_text(), PATIENCE_S)
-    assert "ANTHROPIC" not in seen.read_text()
-    assert KEY not in desk.world.tmux("show-environment", "-g").text
-    assert all(asked.headers.get("x-api-key") == KEY for asked in desk.model.asked)
-
     mngr.destroy("first", manager=desk.manager)
     assert not home.parent.exists()
 
 
 def test_a_permission_request_is_seen_and_granted_or_denied_by_a_message(desk: Desk) -> None:
-    desk.model.add(Reply("I make it", (WRITE,)), "it is made", match="make a file")
-    assert desk.send("make a file").status is Delivery.DELIVERED
-    asks = desk.wait(AgentState.WAITING, WaitingReason.PERMISSION)
-    assert "permission" in asks.why
-    puzzled = desk.send("what do you mean?")
-    assert puzzled.status is Delivery.BLOCKED
-    assert "Do you want to proceed?" in puzzled.why
-    made = desk.world.repo / "made.txt"
-    assert not made.exists()
-    assert desk.send("yes").status is Delivery.DELIVERED
-    desk.wait_turn()
-    assert made.read_text() == "made\n"
-    assert desk.said("agent") == ["I make it", "it is made"]
-    assert desk.said("tool") == ["Bash: echo made >made.txt && cat made.txt", "made"]
-    made.unlink()
-    assert desk.send("make a file once more").status is Delivery.DELIVERED
-    desk.wait(AgentState.WAITING, WaitingReason.PERMISSION)
-    assert desk.send("no").status is Delivery.DELIVERED
-    desk.wait(AgentState.WAITING, WaitingReason.END_OF_TURN)
-    assert not made.exists()
-    assert desk.send("and now?").status is Delivery.DELIVERED
-    desk.wait_turn()
+    permission_by_message(
+        desk,
+        WRITE,
+        shown="Do you want to proceed?",
+        told=["Bash: echo made >made.txt && cat made.txt", "made"],
+    )
 
 
 def test_a_question_is_answered_by_number_or_in_words(desk: Desk) -> None:

@@ -1,6 +1,5 @@
 """Every verb on a real Codex that talks to a scripted model."""
 
-import os
 import threading
 from collections.abc import Iterator
 
@@ -8,14 +7,18 @@ import pytest
 from tests.agents.desk import opened
 from tests.agents.desk_codex import CodexDesk
 from tests.agents.offline import KEY
-from tests.agents.scenes import asked_twice, idle_then_busy, twenty_messages
+from tests.agents.scenes import (
+    asked_twice,
+    first_message,
+    idle_then_busy,
+    permission_by_message,
+    twenty_messages,
+)
 from tests.support.model import Reply, Tokens, ToolCall
 
 import mngr
 from mngr.model.agent import AgentState, WaitingReason
 from mngr.model.message import Delivery
-from mngr.process import wait_until
-from mngr.testing.waiting import PATIENCE_S
 
 pytestmark = [pytest.mark.slow, pytest.mark.accept("K14")]
 
@@ -46,26 +49,7 @@ def desk(shared: CodexDesk) -> CodexDesk:
 @pytest.mark.accept("Q9")
 def test_a_first_message_is_answered_by_one_with_a_home_and_a_key_of_its_own(shared: CodexDesk) -> None:
     desk = shared.cleared()
-    desk.model.add("a fine day", match="how is it")
-    agent = desk.create("first", message="how is it?")
-    assert agent.type == "codex"
-    over = desk.wait_turn("first")
-    assert (over.state, over.waiting_reason) == (AgentState.WAITING, WaitingReason.END_OF_TURN)
-    assert (desk.said("user", "first"), desk.said("agent", "first")) == (["how is it?"], ["a fine day"])
-    assert desk.shows("a fine day", "first")
-
-    assert os.listdir(desk.world.home) == []
-    home = desk.state_dir("first") / "codex"
-    assert (home / "config.toml").exists()
-    assert home.stat().st_mode & 0o077 == 0
-
-    mngr.create("other", args=("sh", "-c", "env >seen; sleep 1000"), transfer="none", manager=desk.manager)
-    seen = desk.world.repo / "seen"
-    assert wait_until(lambda: seen.exists() and "MNGR_AGENT_NAME=other" in seen.read_text(), PATIENCE_S)
-    assert KEY not in seen.read_text()
-    assert KEY not in desk.world.tmux("show-environment", "-g").text
-    assert all(asked.headers.get("authorization") == f"Bearer {KEY}" for asked in desk.model.asked)
-
+    home = first_message(desk, ("authorization", f"Bearer {KEY}"), "config.toml")
     mngr.destroy("first", manager=desk.manager)
     assert not home.parent.exists()
 
@@ -79,29 +63,13 @@ def test_without_a_message_it_waits_for_one(shared: CodexDesk) -> None:
 
 
 def test_a_permission_request_is_seen_and_granted_or_denied_by_a_message(desk: CodexDesk) -> None:
-    desk.model.add(Reply("I make it", (OUTSIDE,)), "it is made", match="make a file")
-    assert desk.send("make a file").status is Delivery.DELIVERED
-    asks = desk.wait(AgentState.WAITING, WaitingReason.PERMISSION)
-    assert "permission" in asks.why
-    puzzled = desk.send("what do you mean?")
-    assert puzzled.status is Delivery.BLOCKED
-    assert "echo made" in puzzled.why
-    made = desk.world.repo / "made.txt"
-    assert not made.exists()
-    assert desk.send("yes").status is Delivery.DELIVERED
-    desk.wait_turn()
-    assert made.read_text() == "made\n"
-    assert desk.said("agent") == ["I make it", "it is made"]
-    assert desk.said("tool") == ["$ echo made >made.txt && cat made.txt", "made\n"]
-    made.unlink()
-    for word in ("no", "3"):
-        assert desk.send("make a file once more").status is Delivery.DELIVERED
-        desk.wait(AgentState.WAITING, WaitingReason.PERMISSION)
-        assert desk.send(word).status is Delivery.DELIVERED
-        desk.wait(AgentState.WAITING, WaitingReason.END_OF_TURN)
-        assert not made.exists()
-    assert desk.send("and now?").status is Delivery.DELIVERED
-    desk.wait_turn()
+    permission_by_message(
+        desk,
+        OUTSIDE,
+        shown="echo made",
+        told=["$ echo made >made.txt && cat made.txt", "made\n"],
+        denials=("no", "3"),
+    )
 
 
 def test_a_question_is_answered_by_number_or_in_words(shared: CodexDesk) -> None:

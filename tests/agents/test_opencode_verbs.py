@@ -8,7 +8,7 @@ import pytest
 from tests.agents.desk import opened
 from tests.agents.desk_opencode import OpenCodeDesk
 from tests.agents.offline import KEY
-from tests.agents.scenes import asked_twice, idle_then_busy, twenty_messages
+from tests.agents.scenes import asked_twice, idle_then_busy, permission_by_message, twenty_messages
 from tests.support.model import Reply, Tokens, ToolCall
 
 import mngr
@@ -39,28 +39,7 @@ def desk(shared: OpenCodeDesk) -> OpenCodeDesk:
 
 
 def test_a_permission_request_is_seen_and_granted_or_denied_by_a_message(desk: OpenCodeDesk) -> None:
-    desk.model.add(Reply("I make it", (WRITE,)), "it is made", match="make a file")
-    assert desk.send("make a file").status is Delivery.DELIVERED
-    asks = desk.wait(AgentState.WAITING, WaitingReason.PERMISSION)
-    assert "permission" in asks.why
-    puzzled = desk.send("what do you mean?")
-    assert puzzled.status is Delivery.BLOCKED
-    assert COMMAND in puzzled.why
-    made = desk.world.repo / "made.txt"
-    assert not made.exists()
-    assert desk.send("yes").status is Delivery.DELIVERED
-    desk.wait_turn()
-    assert made.read_text() == "made\n"
-    assert desk.said("agent") == ["I make it", "it is made"]
-    assert desk.said("tool") == [f"bash: {COMMAND}", "made\n"]
-    made.unlink()
-    assert desk.send("make a file once more").status is Delivery.DELIVERED
-    desk.wait(AgentState.WAITING, WaitingReason.PERMISSION)
-    assert desk.send("no").status is Delivery.DELIVERED
-    desk.wait(AgentState.WAITING, WaitingReason.END_OF_TURN)
-    assert not made.exists()
-    assert desk.send("and now?").status is Delivery.DELIVERED
-    desk.wait_turn()
+    permission_by_message(desk, WRITE, shown=COMMAND, told=[f"bash: {COMMAND}", "made\n"])
 
 
 def test_a_question_is_answered_by_number_or_in_words(desk: OpenCodeDesk) -> None:
