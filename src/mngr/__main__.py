@@ -1,4 +1,4 @@
-"""The command `mngr`. What can be said without importing anything is said before importing anything."""
+"""The command `mngr`. Version, help and completion are answered before anything else is imported."""
 
 import gc
 import os
@@ -9,8 +9,8 @@ from mngr import __version__
 
 def main() -> int:
     """Runs the command line of this process, which ends with it."""
-    # Nearly all that a command allocates lives until its end: collecting it on the way and on leaving is waste,
-    # a seventh of the time of `list`. What runs for hours still collects, rarely.
+    # Nearly all that a command allocates lives until its end: collecting it before is waste,
+    # a seventh of the time of `list`. A process that runs for hours still collects, rarely.
     gc.set_threshold(100_000, 20, 20)
     _open_standard_streams()
     try:
@@ -33,9 +33,8 @@ def _answer(words: list[str]) -> int:
     if words[0] == "__complete":
         from mngr.cli.complete import completed
 
-        _print(
-            completed(words[1:]), complains=False
-        )  # in the middle of a line, a shell wants no words of ours
+        # An error message would end up in the line that the user is typing.
+        _print(completed(words[1:]), complains=False)
         return 0
     return _run(words)
 
@@ -43,7 +42,7 @@ def _answer(words: list[str]) -> int:
 def _open_standard_streams() -> None:
     """Opens those that were closed when we were started, so that no file of ours gets their number.
 
-    stdin and stdout are opened the wrong way round: to read or write there is the error that it should be.
+    stdin is opened for writing and stdout for reading, so that using them is an error, as it should be.
     """
     for number, name, way in (
         (0, "stdin", os.O_WRONLY),
@@ -60,7 +59,7 @@ def _open_standard_streams() -> None:
 
 
 def _print(text: str, *, complains: bool = True) -> int:
-    """Prints all there is to say and returns the exit code."""
+    """Writes a text to stdout and returns the exit code."""
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
@@ -86,16 +85,16 @@ def _complain(text: str) -> None:
 
 
 def _run(words: list[str]) -> int:
-    """Loads the rest and runs it. Before that nothing has begun: Ctrl-C ends us as any program, without a word."""
+    """Loads the rest and runs it. Until then nothing has begun, and Ctrl-C ends the process silently."""
     import signal  # what follows needs it too
 
-    hears = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    if hears:
+    has_default = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if has_default:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     _load_msgspec()
     from mngr.cli.app import run
 
-    if hears:
+    if has_default:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     return run(words)
 

@@ -5,7 +5,7 @@ from enum import IntEnum
 
 
 class ExitCode(IntEnum):
-    """What a command tells the shell."""
+    """The exit codes of commands."""
 
     DONE = 0
     FAILED = 1
@@ -32,7 +32,7 @@ class MngrError(Exception):
 
 
 class UsageError(MngrError):
-    """The words of the call are off: an option, an address, a filter, a config key."""
+    """A wrong argument: an option, an address, a filter, a config key."""
 
     exit_code = ExitCode.USAGE
 
@@ -44,7 +44,7 @@ class NotFoundError(MngrError):
 
 
 class UnreachableError(MngrError):
-    """The machine or its provider is gone or silent; the command itself was never judged."""
+    """The machine or its provider is gone or does not answer; whether the command worked is unknown."""
 
     exit_code = ExitCode.UNREACHABLE
 
@@ -61,11 +61,11 @@ class CapacityError(UnreachableError):
 
 
 class LostError(UnreachableError):
-    """The machine is gone for good, with all that was on it: all that is left to do is to forget it."""
+    """The machine and all its files are gone for good; only its record can still be removed."""
 
 
 class RefusedError(MngrError):
-    """It could be done and must not: untrusted config, lost work, a taken name."""
+    """Possible but not allowed: untrusted config, work that would be lost, a taken name."""
 
     exit_code = ExitCode.REFUSED
 

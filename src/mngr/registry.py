@@ -61,8 +61,8 @@ class PluginError(MngrError):
     """A plugin could not be loaded; everything else goes on without it."""
 
 
-class Entry(NamedTuple):
-    """One name in one group: where it is loaded from and which distribution brought it ("" for our own)."""
+class RegistryEntry(NamedTuple):
+    """One name in one group: where it is loaded from and which distribution it is from ("" for our own)."""
 
     group: str
     name: str
@@ -75,17 +75,17 @@ class Entry(NamedTuple):
 
 
 @cache
-def entries(group: str) -> dict[str, Entry]:
+def entries(group: str) -> dict[str, RegistryEntry]:
     """Every name of a group. A built-in name cannot be taken over by a plugin."""
     found = {entry.name: entry for entry in plugin_entries() if entry.group == group}
-    own = {name: Entry(group, name, target) for name, target in _BUILT_IN[group].items()}
+    own = {name: RegistryEntry(group, name, target) for name, target in _BUILT_IN[group].items()}
     return found | own
 
 
 @cache
-def plugin_entries() -> tuple[Entry, ...]:
+def plugin_entries() -> tuple[RegistryEntry, ...]:
     """What installed distributions declare, by our own scan: importlib.metadata costs 40 ms. Zips are not seen."""
-    found: dict[tuple[str, str], Entry] = {}
+    found: dict[tuple[str, str], RegistryEntry] = {}
     for folder in sys.path:
         try:
             names = os.listdir(folder or ".")
@@ -109,10 +109,10 @@ def load(group: str, name: str) -> Any:
 def load_phase(agent_type: str) -> Any:
     """The function that says what a living agent of a built-in type is doing; None for every other type."""
     target = _PHASES.get(agent_type)
-    return load_entry(Entry(AGENT_TYPES, agent_type, target)) if target else None
+    return load_entry(RegistryEntry(AGENT_TYPES, agent_type, target)) if target else None
 
 
-def load_entry(entry: Entry) -> Any:
+def load_entry(entry: RegistryEntry) -> Any:
     module, _, attribute = entry.target.partition(":")
     try:
         return getattr(import_module(module), attribute)
@@ -122,7 +122,7 @@ def load_entry(entry: Entry) -> Any:
         raise _broken(entry, error) from error
 
 
-def _broken(entry: Entry, error: Exception) -> PluginError:
+def _broken(entry: RegistryEntry, error: Exception) -> PluginError:
     named = f'{what(entry.group)} "{entry.name}" ({entry.target})'
     gone = (error.name or "") if isinstance(error, ImportError) else ""
     if gone.partition(".")[0] == "mngr":
@@ -162,7 +162,7 @@ def plugin_commands() -> dict[str, str]:
 
 
 def section_keys(command: str) -> tuple[str, ...] | None:
-    """The keys of a plugin's section of the config, as its command's `config_keys()` tells; None when it tells none."""
+    """The keys of a plugin's section of the config, by its command's `config_keys()`; None without that method."""
     entry = entries(COMMANDS).get(command)
     try:
         declared = getattr(load_entry(entry), "config_keys", None) if entry else None
@@ -171,7 +171,7 @@ def section_keys(command: str) -> tuple[str, ...] | None:
     return tuple(declared()) if declared else None
 
 
-def _read_entries(dist_info: str) -> list[Entry]:
+def _read_entries(dist_info: str) -> list[RegistryEntry]:
     try:
         with open(os.path.join(dist_info, "entry_points.txt"), encoding="utf-8", errors="replace") as file:
             text = file.read()
@@ -186,7 +186,7 @@ def _read_entries(dist_info: str) -> list[Entry]:
             group = line.strip("[]").strip()
         elif group in GROUPS and "=" in line:
             name, _, target = line.partition("=")
-            found.append(Entry(group, name.strip(), target.strip(), distribution))
+            found.append(RegistryEntry(group, name.strip(), target.strip(), distribution))
     return found
 
 

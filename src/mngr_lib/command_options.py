@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 OVERRIDES, QUIET, FORMAT = "overrides", "quiet", "format"
-"""Where `click.Context.meta` holds what was said."""
+"""Keys of `click.Context.meta` with the values of these options."""
 
 
 class CommonOption(click.Option):
@@ -24,10 +24,10 @@ def with_common_options(command: click.Command) -> click.Command:
     """
     taken = {word for param in command.params for word in param.opts}
     json = next((param for param in command.params if "--json" in param.opts), None)
-    offered = [one for one in _options() if one.name != FORMAT or json]
-    added = [one for one in offered if not taken.intersection(one.opts)]
+    offered = [option for option in _options() if option.name != FORMAT or json]
+    added = [option for option in offered if not taken.intersection(option.opts)]
     command.params += added
-    if json and json.name and command.callback and any(one.name == FORMAT for one in added):
+    if json and json.name and command.callback and any(option.name == FORMAT for option in added):
         command.callback = _as_json(command.callback, json.name)
     return command
 
@@ -39,7 +39,7 @@ def is_quiet() -> bool:
 
 
 def note(text: str) -> None:
-    """A line on stderr for people who watch; not with -q."""
+    """Prints a line to stderr; nothing with -q."""
     if not is_quiet():
         click.echo(text, err=True)
 

@@ -2,7 +2,7 @@
 
 A repository's own configuration can name programs: hooks, a file system monitor, filters, remotes. Hooks and the
 monitor are off for every git. In a repository that an agent can write to (`ISOLATED_ENV`), nothing is fetched either,
-whatever its configuration says. Filters have names that nobody knows beforehand: a work tree of an agent is only read
+whatever its configuration says. The names of filters cannot be known beforehand: a work tree of an agent is only read
 through a git directory of ours, `mngr.transfer.view`.
 """
 
@@ -26,13 +26,13 @@ ISOLATED_ENV: Mapping[str, str] = {
     "GIT_NO_REPLACE_OBJECTS": "1",
     "GIT_GRAFT_FILE": "/dev/null/none",
 }
-"""What comes on top where the repository is one that an agent can write to."""
+"""Added where an agent can write to the repository."""
 
 FOREIGN = (
     *("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR", "GIT_NAMESPACE"),
     *("GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_QUARANTINE_PATH"),
 )
-"""Variables that would lead git to another repository than the one it was told; `mngr.process` passes none on."""
+"""Variables that would lead git to another repository than the one in its arguments; `mngr.process` passes none on."""
 
 _SETTINGS = (
     "core.hooksPath=/dev/null",

@@ -45,11 +45,7 @@ def run_all(jobs: Sequence[Callable[[], T]]) -> list[T]:
     """Runs the jobs at the same time: results in their order. The first error is raised when all have ended."""
     if len(jobs) == 1:
         return [jobs[0]()]
-    outcomes = [future.outcome() for future in [Future(job) for job in jobs]]
-    return [_result(outcome) for outcome in outcomes]
-
-
-def _result(outcome: T | BaseException) -> T:
-    if isinstance(outcome, BaseException):
-        raise outcome
-    return outcome
+    futures = [Future(job) for job in jobs]
+    for future in futures:
+        future.outcome()
+    return [future.result() for future in futures]

@@ -127,5 +127,5 @@ def test_a_plugin_that_lacks_something_else_is_still_broken(mngr: Mngr, tmp_path
 
 
 def test_the_example_command_is_a_verb() -> None:
-    entry = registry.Entry(registry.COMMANDS, "boxes", "mngr_box.boxes:command", "mngr-box")
+    entry = registry.RegistryEntry(registry.COMMANDS, "boxes", "mngr_box.boxes:command", "mngr-box")
     assert isinstance(registry.load_entry(entry), Verb)

@@ -1,4 +1,4 @@
-"""The seam `AgentType` and its optional powers."""
+"""The protocol `AgentType`, and the optional protocols that an agent type may implement as well."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
@@ -24,7 +24,7 @@ class Command(Struct, frozen=True):
 
 
 class AgentType(Protocol):
-    """What to type into tmux, and what the answer means. One object serves any number of agents."""
+    """What to run for an agent, how to send it messages and what its evidence means. One object serves all agents."""
 
     name: str
 
@@ -33,7 +33,7 @@ class AgentType(Protocol):
         ...
 
     def command(self, agent: AgentSpec, host: Host) -> Command:
-        """What `run.sh` shall exec. Raises UsageError when the arguments make no sense for this type."""
+        """What `run.sh` executes. Raises UsageError when the arguments make no sense for this type."""
         ...
 
     def phase(self, evidence: Evidence, now: float) -> Phase:
@@ -41,7 +41,7 @@ class AgentType(Protocol):
         ...
 
     def send(self, pane: AgentPane, message: bytes) -> Receipt:
-        """Hands over one message once, or refuses it before anything is sent."""
+        """Sends a message exactly once, or refuses it before anything is sent."""
         ...
 
     def usage(self, agent: AgentSpec, host: Host) -> Usage:
@@ -51,7 +51,7 @@ class AgentType(Protocol):
 
 @runtime_checkable
 class Transcribed(Protocol):
-    """A type that can tell its conversation."""
+    """A type that can return its conversation."""
 
     def transcript(self, agent: AgentSpec, host: Host) -> Iterable[Turn]: ...
 
@@ -74,7 +74,7 @@ class Metered(Protocol):
 
 @runtime_checkable
 class Preflighted(Protocol):
-    """A type that can say, before anything is launched, what its agents would lack."""
+    """A type that can say, before anything is launched, what its agents would be missing."""
 
     def program(self) -> str:
         """The program that has to be on the PATH of the host."""

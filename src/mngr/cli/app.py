@@ -40,7 +40,7 @@ class App(click.Group):
         return ALIASES.get(args[0], args[0]), command, args[1:]
 
 
-def plugin_command(entry: registry.Entry) -> click.Command:
+def plugin_command(entry: registry.RegistryEntry) -> click.Command:
     """Imports a plugin's command; one that is broken is named."""
     loaded = registry.load_entry(entry)
     if isinstance(loaded, click.Command):

@@ -1,4 +1,4 @@
-"""The seams `Host` and `Provider`, and the optional powers of a provider."""
+"""The protocols `Host` and `Provider`, and the optional protocols that a provider may implement as well."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
@@ -12,7 +12,7 @@ class Host(Protocol):
 
     Arguments, names and values are exact (text as of `os.fsdecode`), never evaluated by a shell. Exit codes
     are those a shell would show: 128+n for a death by signal n, 127 for a missing program, 126 for one that
-    cannot start. "The machine is gone" is UnreachableError, never an exit code. More: `conformance/`.
+    cannot start. "The machine is gone" is UnreachableError, never an exit code. The rest is in `mngr.testing.hosts`.
     """
 
     name: str
@@ -58,7 +58,7 @@ class Host(Protocol):
 class Provider(Protocol):
     """Opens hosts. `options` names the fields of HostSpec it can honour; others are refused before `create`.
 
-    Made with one argument, this machine's host dir; what it must remember goes to directories of its own in
+    Made with one argument, this machine's host dir; it keeps its state in directories of its own in
     `providers/<name>` there. An unknown host name is NotFoundError in every method.
     """
 
@@ -105,7 +105,7 @@ class StartsAnew(Protocol):
 
 @runtime_checkable
 class Configurable(Protocol):
-    """A provider with settings of its own: told `[providers.<name>]` once, before anything else."""
+    """A provider with settings of its own: gets `[providers.<name>]` once, before any other call."""
 
     def configure(self, settings: Mapping[str, Any]) -> None: ...
 
@@ -119,7 +119,7 @@ class Loads(Protocol):
 
 @runtime_checkable
 class Warns(Protocol):
-    """A provider whose client library has warnings of its own: each is handed over as one line."""
+    """A provider whose client library has warnings of its own: each is passed to `warn` as one line."""
 
     def warn_by(self, warn: Callable[[str], None]) -> None: ...
 
@@ -140,7 +140,7 @@ class Bounded(Protocol):
 
 @runtime_checkable
 class Meets(Protocol):
-    """A provider of machines that are there already: whether it could reach one of that name, met before or not."""
+    """A provider of machines that exist already: whether it could reach one of that name, used before or not."""
 
     def knows(self, name: str) -> bool: ...
 
@@ -154,7 +154,7 @@ class Prepares(Protocol):
 
 @runtime_checkable
 class Labelled(Protocol):
-    """A provider that keeps the `tags` of a host where everybody sees them, also when it is stopped."""
+    """A provider that keeps the `tags` of a host where they can be read while it is stopped, too."""
 
     def tags(self, name: str) -> Mapping[str, str]: ...
 
@@ -170,7 +170,7 @@ class ListsTags(Protocol):
 
 @runtime_checkable
 class Snapshots(Protocol):
-    """A provider that keeps whole hosts under names of one space; `HostSpec.snapshot` makes another from one."""
+    """A provider that keeps snapshots of whole hosts by name; `HostSpec.snapshot` makes a new host from a snapshot."""
 
     def keep(self, host: str, snapshot: str, record: bytes) -> None:
         """Keeps a host as it is, with a record that comes back from `kept`; a taken name is RefusedError."""
@@ -187,7 +187,7 @@ class Snapshots(Protocol):
 
 @runtime_checkable
 class RunsForOutput(Protocol):
-    """A host where a command costs less if nobody reads what it says on stderr."""
+    """A host where a command costs less if its stderr is not read."""
 
     def run_output(self, argv: Sequence[str], *, timeout_s: float) -> Completed: ...
 

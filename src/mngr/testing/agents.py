@@ -57,7 +57,7 @@ HOSTILE_MESSAGES = (
 
 
 class Running(Struct, frozen=True):
-    """An agent on the stage."""
+    """An agent that a test has started."""
 
     spec: AgentSpec
     host: Host
@@ -98,7 +98,7 @@ def start(agent_type: AgentType, host: Host, spec: AgentSpec, *, resume: bool = 
         command = agent_type.resume_command(spec, host)
     else:
         command = agent_type.command(spec, host)
-    told = {
+    variables = {
         "MNGR_HOST_DIR": host.dir,
         "MNGR_AGENT_ID": spec.id,
         "MNGR_AGENT_NAME": spec.name,
@@ -106,7 +106,7 @@ def start(agent_type: AgentType, host: Host, spec: AgentSpec, *, resume: bool = 
         "MNGR_AGENT_WORK_DIR": spec.work_dir,
         "MNGR_OUTBOX": own.outbox,
     }
-    run = RunFile(spec.work_dir, command.argv, {**command.env, **told})
+    run = RunFile(spec.work_dir, command.argv, {**command.env, **variables})
     host.write(own.run, encode(run_file_text(run, own)))
     host.write(own.spec, msgspec.json.encode(spec))
     launch(host, spec, before=append(own.events, Event(time.time(), STARTED)))
@@ -191,7 +191,7 @@ class AgentTypeConformance:
     def test_one_agent_takes_messages_ends_turns_is_resumed_and_dies(
         self, agent_type: AgentType, host: Host
     ) -> None:
-        """All that needs a living program, on one of them: real ones take seconds to come up."""
+        """All checks that need a running program, on one agent: real programs take seconds to start."""
         with running(agent_type, host, self.argv(host)) as agent:
             self.takes_each_message_once(agent_type, agent)
             self.takes_or_refuses_hostile_bytes(agent_type, agent)
@@ -245,18 +245,18 @@ class AgentTypeConformance:
         if not isinstance(agent_type, Transcribed):
             return
         self._send_last(agent_type, agent, b"remember this")
-        assert _told(agent_type, agent.spec, agent.host, "remember this"), capture(agent.pane)
+        assert _wait_for_turn(agent_type, agent.spec, agent.host, "remember this"), capture(agent.pane)
         if not isinstance(agent_type, Resumable):
             return
-        said = _said(agent_type, agent.spec, agent.host)
+        turns = _user_turns(agent_type, agent.spec, agent.host)
         end(agent.host, agent.spec)
         start(agent_type, agent.host, agent.spec, resume=True)
         self._send_last(agent_type, agent, b"and this")
-        assert _told(agent_type, agent.spec, agent.host, "and this"), capture(agent.pane)
-        assert _said(agent_type, agent.spec, agent.host) == [*said, "and this"]
+        assert _wait_for_turn(agent_type, agent.spec, agent.host, "and this"), capture(agent.pane)
+        assert _user_turns(agent_type, agent.spec, agent.host) == [*turns, "and this"]
         clone = new_spec(agent_type, agent.host, agent.spec.argv)
         agent_type.copy_conversation(agent.spec, clone, agent.host)
-        assert _said(agent_type, clone, agent.host) == [*said, "and this"]
+        assert _user_turns(agent_type, clone, agent.host) == [*turns, "and this"]
 
     def takes_nothing_when_it_is_dead(self, agent_type: AgentType, agent: Running) -> None:
         kill(agent)
@@ -311,13 +311,13 @@ def _alive(folded: Folded) -> Evidence:
     return Evidence("agent-" + "0" * 32, folded=folded, alive=True, pane=pane)
 
 
-def _said(agent_type: Transcribed, spec: AgentSpec, host: Host) -> list[str]:
+def _user_turns(agent_type: Transcribed, spec: AgentSpec, host: Host) -> list[str]:
     return [turn.text for turn in agent_type.transcript(spec, host) if turn.role == "user"]
 
 
-def _told(agent_type: Transcribed, spec: AgentSpec, host: Host, last: str) -> bool | None:
-    """Whether a person said this last, by the conversation, which a program may write a little later."""
-    return wait_until(lambda: _said(agent_type, spec, host)[-1:] == [last], PATIENCE_S)
+def _wait_for_turn(agent_type: Transcribed, spec: AgentSpec, host: Host, last: str) -> bool | None:
+    """Whether this becomes the last message of the user in the conversation, which a program may write with a delay."""
+    return wait_until(lambda: _user_turns(agent_type, spec, host)[-1:] == [last], PATIENCE_S)
 
 
 def _files(host: Host, but: str) -> list[str]:

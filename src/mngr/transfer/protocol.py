@@ -1,4 +1,4 @@
-"""The seam `Transfer` and the records it speaks."""
+"""The protocol `Transfer` and its records."""
 
 from collections.abc import Callable
 from typing import Protocol, runtime_checkable

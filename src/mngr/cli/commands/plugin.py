@@ -39,7 +39,7 @@ def list_command(call: Call) -> int:
     return ExitCode.FAILED if any(one.problem for one in records) else ExitCode.DONE
 
 
-def _examined(entry: registry.Entry) -> Addition:
+def _examined(entry: registry.RegistryEntry) -> Addition:
     problem = ""
     try:
         registry.load_entry(entry)

@@ -18,7 +18,7 @@ from mngr.process import Completed, LocalStream, Stream
 from mngr.store.lock import locked
 
 MARK = "MNGR_FAULTY_HOST"
-# Files may not grow, and who tries is told instead of killed.
+# Files may not grow; a process that tries gets an error instead of a signal.
 _FULL = ("sh", "-c", "trap '' XFSZ; ulimit -f 0; exec \"$@\"", "sh")
 
 

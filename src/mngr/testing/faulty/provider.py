@@ -1,4 +1,4 @@
-"""The provider `faulty`: hosts on this machine that are late, lose calls, refuse, fill up and vanish, as told.
+"""The provider `faulty`: hosts on this machine that are late, lose calls, refuse, fill up and vanish, as configured.
 
 For trying out what remote hosts do to a program, without any: `[providers.faulty]` says which faults, and the same seed
 makes the same ones. Not a wall: a host is a directory here, and its programs are ordinary processes.
@@ -131,7 +131,7 @@ class FaultyProvider:
 
 
 def _end_all(folder: str) -> None:
-    """Ends every process that was started on the host, or by one that was."""
+    """Ends every process that was started on the host, with its descendants."""
 
     def kill() -> bool:
         found = _processes(os.fsencode(folder))
