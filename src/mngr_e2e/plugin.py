@@ -85,9 +85,22 @@ def e2e(request: pytest.FixtureRequest) -> "Iterator[E2eSession]":
     if _SESSION in item.stash:
         del item.stash[_SESSION]
     item.stash.setdefault(_REPORTS, {}).clear()
-    session = item.stash[_SESSION] = E2eSession(attempt, **_settings(item))
+    # How commands run: the suite's shell, unless the test's marker says otherwise.
+    ini = item.config.getini
+    settings: dict[str, Any] = {"shell": ini("e2e_shell"), "record": ini("e2e_record")}
+    for marker in reversed(list(item.iter_markers("e2e"))):
+        settings.update(marker.kwargs)
+    if unknown := settings.keys() - _SETTINGS:
+        known, named = (", ".join(sorted(names)) for names in (_SETTINGS, unknown))
+        raise pytest.UsageError(f"mark e2e knows {known}, not {named}")
+    session = item.stash[_SESSION] = E2eSession(attempt, **settings)
     _cite_docstring(item, session)
-    _hold_run(config, os.path.join(runs, config.stash[_RUN]))
+    # Lets whoever looks at the run know that it goes on, until this process ends.
+    from mngr_e2e.session.alive import hold
+
+    if _ALIVE not in config.stash:
+        config.stash[_ALIVE] = hold(os.path.join(runs, config.stash[_RUN]))
+        config.add_cleanup(config.stash[_ALIVE].close)
     yield session
     status = _status(item.stash[_REPORTS], session)
     keep = config.getoption("--e2e-keep")
@@ -99,19 +112,47 @@ def e2e(request: pytest.FixtureRequest) -> "Iterator[E2eSession]":
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
     if report.failed and _FOLDER in item.stash:
-        _note_failure(item, report)
+        # Writes what pytest says of the failure beside the transcript, and remembers its first reason.
+        from mngr_e2e.session.failure import reason_in, write_failure
+
+        said = [f"{title}:\n{text.rstrip()}" for title, text in report.sections if text.strip()]
+        write_failure(
+            item.stash[_FOLDER], str(report.when), "\n\n".join([report.longreprtext.rstrip(), *said])
+        )
+        crash = getattr(report.longrepr, "reprcrash", None)
+        reason = reason_in(str(crash.message if crash else report.longreprtext.strip().rpartition("\n")[2]))
+        item.stash[_REASON] = item.stash[_REASON] or reason
     session = item.stash.get(_SESSION, None)
     if session is not None:
         item.stash[_REPORTS][report.when] = report
         vars(report)["e2e_artifacts"] = str(session.artifacts)
-        _add_sections(item, report, session)
+        # Puts the transcript's end on a failure, and on the teardown how to enter what was kept.
+        if report.failed and report.when == "call":
+            lines = (session.artifacts / "transcript.txt").read_text(errors="replace").splitlines()
+            report.sections.append(
+                ("e2e transcript", "\n".join([*lines[-_TAIL_LINES:], f"({session.artifacts})"]))
+            )
+        if report.when == "teardown":
+            if how := item.stash.get(_HOW_TO_LOOK, ""):
+                report.sections.append((_KEPT, how))
+            if report.failed:
+                session.mark_error(item.stash[_REASON])
     return report
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Says at the end what was left behind and how to look at it; the reports carry it across xdist's processes."""
     all_reports = [report for reports in list(terminalreporter.stats.values()) for report in reports]
-    _say_where(terminalreporter, all_reports)
+    # One line with the run's folder and the command that shows it.
+    folders = [report.e2e_artifacts for report in all_reports if hasattr(report, "e2e_artifacts")]
+    has_failed = bool(terminalreporter.stats.get("failed") or terminalreporter.stats.get("error"))
+    verbosity = terminalreporter.verbosity
+    is_wanted = verbosity > 0 or (verbosity == 0 and not terminalreporter.config.stash[_IS_NESTED])
+    if folders and (has_failed or is_wanted):
+        run = os.path.dirname(os.path.dirname(folders[0]))
+        path = os.path.relpath(run, terminalreporter.config.invocation_params.dir)
+        shown = run if path.startswith(os.pardir) else path
+        terminalreporter.write_line(f"what the tests did: mngr e2e view {shlex.quote(shown)}")
     kept = [
         (report.nodeid, text)
         for report in all_reports
@@ -122,31 +163,6 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         terminalreporter.section("e2e environments kept")
         for node_id, text in kept:
             terminalreporter.write_line(f"{node_id}\n{text}")
-
-
-def _say_where(terminalreporter: Any, reports: list[Any]) -> None:
-    """One line with the run's folder and the command that shows it.
-
-    After success it is left out of quiet runs and of those that a test started.
-    """
-    folders = [report.e2e_artifacts for report in reports if hasattr(report, "e2e_artifacts")]
-    has_failed = bool(terminalreporter.stats.get("failed") or terminalreporter.stats.get("error"))
-    verbosity = terminalreporter.verbosity
-    is_wanted = verbosity > 0 or (verbosity == 0 and not terminalreporter.config.stash[_IS_NESTED])
-    if folders and (has_failed or is_wanted):
-        run = os.path.dirname(os.path.dirname(folders[0]))
-        path = os.path.relpath(run, terminalreporter.config.invocation_params.dir)
-        shown = run if path.startswith(os.pardir) else path
-        terminalreporter.write_line(f"what the tests did: mngr e2e view {shlex.quote(shown)}")
-
-
-def _hold_run(config: pytest.Config, run: str) -> None:
-    """Lets whoever looks at the run know that it goes on, until this process ends."""
-    from mngr_e2e.session.alive import hold
-
-    if _ALIVE not in config.stash:
-        config.stash[_ALIVE] = hold(run)
-        config.add_cleanup(config.stash[_ALIVE].close)
 
 
 def _run_name(config: pytest.Config) -> str:
@@ -163,18 +179,6 @@ def _run_name(config: pytest.Config) -> str:
     return str(chosen)
 
 
-def _settings(item: pytest.Item) -> dict[str, Any]:
-    """How commands run: the suite's shell, unless the test's marker says otherwise."""
-    ini = item.config.getini
-    settings: dict[str, Any] = {"shell": ini("e2e_shell"), "record": ini("e2e_record")}
-    for marker in reversed(list(item.iter_markers("e2e"))):
-        settings.update(marker.kwargs)
-    if unknown := settings.keys() - _SETTINGS:
-        known, named = (", ".join(sorted(names)) for names in (_SETTINGS, unknown))
-        raise pytest.UsageError(f"mark e2e knows {known}, not {named}")
-    return settings
-
-
 def _status(reports: dict[str, pytest.TestReport], session: "E2eSession") -> "Status":
     """How the test went, as far as it is known when its world ends."""
     setup, call = reports.get("setup"), reports.get("call")
@@ -186,31 +190,6 @@ def _status(reports: dict[str, pytest.TestReport], session: "E2eSession") -> "St
         return "passed"
     text = str(getattr(getattr(call.longrepr, "reprcrash", None), "message", ""))
     return "timeout" if session.timed_out or text.startswith("Failed: Timeout") else "failed"
-
-
-def _add_sections(item: pytest.Item, report: pytest.TestReport, session: "E2eSession") -> None:
-    """Puts the transcript's end on a failure, and on the teardown how to enter what was kept."""
-    if report.failed and report.when == "call":
-        lines = (session.artifacts / "transcript.txt").read_text(errors="replace").splitlines()
-        report.sections.append(
-            ("e2e transcript", "\n".join([*lines[-_TAIL_LINES:], f"({session.artifacts})"]))
-        )
-    if report.when == "teardown":
-        if how := item.stash.get(_HOW_TO_LOOK, ""):
-            report.sections.append((_KEPT, how))
-        if report.failed:
-            session.mark_error(item.stash[_REASON])
-
-
-def _note_failure(item: pytest.Item, report: pytest.TestReport) -> None:
-    """Writes what pytest says of the failure beside the transcript, and remembers its first reason."""
-    from mngr_e2e.session.failure import reason_in, write_failure
-
-    said = [f"{title}:\n{text.rstrip()}" for title, text in report.sections if text.strip()]
-    write_failure(item.stash[_FOLDER], str(report.when), "\n\n".join([report.longreprtext.rstrip(), *said]))
-    crash = getattr(report.longrepr, "reprcrash", None)
-    reason = reason_in(str(crash.message if crash else report.longreprtext.strip().rpartition("\n")[2]))
-    item.stash[_REASON] = item.stash[_REASON] or reason
 
 
 def _cite_docstring(item: pytest.Item, session: "E2eSession") -> None:

@@ -5,7 +5,6 @@
 
 import types
 import typing
-from collections.abc import Iterator
 
 import msgspec
 
@@ -22,19 +21,15 @@ def declarations() -> str:
         if typing.get_origin(value) is typing.Literal:
             parts.append(f"export type {name} = {_choice(value)};")
         elif isinstance(value, type) and issubclass(value, msgspec.Struct) and value is not msgspec.Struct:
-            parts.append(_interface(value))
+            hints = typing.get_type_hints(value, vars(records))
+            lines = [f"  readonly {field}: {_type(hints[field])};" for field in value.__struct_fields__]
+            parts.append("\n".join([f"export interface {value.__name__} {{", *lines, "}"]))
     return "\n\n".join(parts) + "\n"
-
-
-def _interface(record: type[msgspec.Struct]) -> str:
-    hints = typing.get_type_hints(record, vars(records))
-    lines = [f"  readonly {field}: {_type(hints[field])};" for field in record.__struct_fields__]
-    return "\n".join([f"export interface {record.__name__} {{", *lines, "}"])
 
 
 def _type(hint: object) -> str:
     if typing.get_origin(hint) is typing.Literal:
-        return next(_names_of(hint), None) or _choice(hint)
+        return next((name for name, value in vars(records).items() if value == hint), None) or _choice(hint)
     if typing.get_origin(hint) is types.UnionType:
         return " | ".join(_type(part) for part in typing.get_args(hint))
     if typing.get_origin(hint) is tuple:
@@ -44,10 +39,6 @@ def _type(hint: object) -> str:
     if isinstance(hint, type):
         return _PLAIN.get(hint, hint.__name__)
     raise TypeError(f"no TypeScript for {hint!r}")
-
-
-def _names_of(choice: object) -> Iterator[str]:
-    return (name for name, value in vars(records).items() if value == choice)
 
 
 def _choice(choice: object) -> str:

@@ -82,11 +82,11 @@ def _line(group: Group, now: float) -> str:
 def _ago(age_s: float) -> str:
     if age_s < _DAY_S:
         return "today"
-    return _count(int(age_s // _DAY_S), "day") + " ago" if age_s < 100 * _DAY_S else _date(age_s)
-
-
-def _date(age_s: float) -> str:
-    return time.strftime("%Y-%m-%d", time.localtime(time.time() - age_s))
+    return (
+        _count(int(age_s // _DAY_S), "day") + " ago"
+        if age_s < 100 * _DAY_S
+        else time.strftime("%Y-%m-%d", time.localtime(time.time() - age_s))
+    )
 
 
 def _count(number: int, word: str) -> str:

@@ -135,7 +135,14 @@ def _choice(places: Places, wish: Wish, *, is_live: bool) -> Choice:
     try:
         runs = chosen_runs(wish.runs, folders) if wish.runs else all_runs(folders)
     except NoSuchRunError as error:
-        raise _unknown(error, folders) from None
+        near = nearest(error.word, error.known)
+        if near:
+            hint = f'did you mean "{near}"?'
+        elif error.known:
+            hint = f"the newest runs: {', '.join(error.known[:5])}; all: mngr e2e runs"
+        else:
+            hint = _NO_RUNS
+        raise mngr.NotFoundError(f'no run "{error.word}" in {", ".join(folders)}', hint=hint) from None
     if not runs and not is_live:
         raise mngr.NotFoundError(f"no runs in {', '.join(folders)}", hint=_NO_RUNS)
     if not wish.runs and not wish.wants_all:
@@ -170,17 +177,6 @@ def _script(places: Places, chosen: str | None) -> Script | None:
         return load_script(places.tutorial, [path for path in places.tests if os.path.exists(path)])
     except OSError as error:
         raise mngr.UsageError(f"cannot read the tutorial: {places.tutorial}: {error.strerror}") from error
-
-
-def _unknown(error: NoSuchRunError, folders: Sequence[str]) -> mngr.NotFoundError:
-    near = nearest(error.word, error.known)
-    if near:
-        hint = f'did you mean "{near}"?'
-    elif error.known:
-        hint = f"the newest runs: {', '.join(error.known[:5])}; all: mngr e2e runs"
-    else:
-        hint = _NO_RUNS
-    return mngr.NotFoundError(f'no run "{error.word}" in {", ".join(folders)}', hint=hint)
 
 
 def _write(source: E2eSource, html: str) -> None:

@@ -86,13 +86,10 @@ def _checked(section: dict[str, Any]) -> dict[str, Any]:
         if not isinstance(section.get(key, ""), str):
             raise mngr.UsageError(f"tutorial.{key} must be a text")
     for key in _NUMBERS:
-        if not _is_count(section.get(key, 1)):
+        value = section.get(key, 1)
+        if not (isinstance(value, int) and not isinstance(value, bool) and value >= 1):
             raise mngr.UsageError(f"tutorial.{key} must be a number of 1 or more")
     return section
-
-
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
 
 
 def _found(path: str, root: str) -> str:

@@ -12,7 +12,7 @@ from mngr_e2e.cli.output import print_json, print_text
 from mngr_e2e.cli.places import Places, find_places, reading, with_places
 from mngr_e2e.tutorial import text
 from mngr_e2e.tutorial.blocks import Block, load_blocks
-from mngr_e2e.tutorial.check import Link, Report, check, compare
+from mngr_e2e.tutorial.check import Link, check, compare
 from mngr_e2e.tutorial.citations import load_tests
 from mngr_e2e.tutorial.status import last_statuses, statuses_of
 
@@ -102,7 +102,12 @@ def check_command(
     )
     passed = report.is_green and not (strict and (report.lint or report.duplicates or report.outdated))
     if as_json:
-        print_json(_report_record(report, _statuses(places, report.links), passed))
+        record = msgspec.to_builtins(report)
+        del record["links"]
+        statuses = _statuses(places, report.links)
+        record["blocks"] = [_block_record(block, report.links, statuses) for block in report.blocks]
+        record["uncovered"] = [block.id for block in report.uncovered]
+        print_json({"schema": 1, "passed": passed, **record})
     else:
         print_text(text.report(report, passed))
     return 0 if passed else 1
@@ -119,11 +124,3 @@ def _block_record(block: Block, links: Sequence[Link], statuses: dict[str, str])
         if link.block_id == block.id
     ]
     return {**msgspec.to_builtins(block), "tests": tests}
-
-
-def _report_record(report: Report, statuses: dict[str, str], passed: bool) -> dict[str, Any]:
-    record = msgspec.to_builtins(report)
-    del record["links"]
-    record["blocks"] = [_block_record(block, report.links, statuses) for block in report.blocks]
-    record["uncovered"] = [block.id for block in report.uncovered]
-    return {"schema": 1, "passed": passed, **record}

@@ -54,33 +54,27 @@ def review_command(
     places = find_places(context, tutorial, ())
     review = reading(places, lambda: Review(places.tutorial, material_of(places, given)))
     if keep or reject:
-        return _decide(review, keep, reject, reason, as_json)
+        if reject and not reason.strip():
+            raise mngr.UsageError("why are they rejected?", hint="--reason TEXT; it is kept as a signal")
+        kept, rejected = _named(review, keep), _named(review, reject)
+        if both := {one.id for one in kept} & {one.id for one in rejected}:
+            raise mngr.UsageError(f"both kept and rejected: {', '.join(sorted(both))}")
+        # From the last to the first: what stands further up keeps its lines, and so its place.
+        for draft in sorted((*kept, *rejected), key=lambda one: -one.first_line):
+            if draft in kept:
+                review.keep(draft.id)
+            else:
+                review.reject(draft.id, reason.strip())
+        left = review.drafts()
+        if as_json:
+            ids = {"kept": [one.id for one in kept], "rejected": [one.id for one in rejected]}
+            print_json({"schema": 1, "tutorial": review.tutorial, **ids, "left": [one.id for one in left]})
+        else:
+            print_text(f"kept {len(kept)}, rejected {len(rejected)}, {len(left)} left")
+        return 0
     if only_list or as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
         return _list(review, as_json)
     return _ask(review)
-
-
-def _decide(
-    review: Review, keep: tuple[str, ...], reject: tuple[str, ...], reason: str, as_json: bool
-) -> int:
-    if reject and not reason.strip():
-        raise mngr.UsageError("why are they rejected?", hint="--reason TEXT; it is kept as a signal")
-    kept, rejected = _named(review, keep), _named(review, reject)
-    if both := {one.id for one in kept} & {one.id for one in rejected}:
-        raise mngr.UsageError(f"both kept and rejected: {', '.join(sorted(both))}")
-    # From the last to the first: what stands further up keeps its lines, and so its place.
-    for draft in sorted((*kept, *rejected), key=lambda one: -one.first_line):
-        if draft in kept:
-            review.keep(draft.id)
-        else:
-            review.reject(draft.id, reason.strip())
-    left = review.drafts()
-    if as_json:
-        ids = {"kept": [one.id for one in kept], "rejected": [one.id for one in rejected]}
-        print_json({"schema": 1, "tutorial": review.tutorial, **ids, "left": [one.id for one in left]})
-    else:
-        print_text(f"kept {len(kept)}, rejected {len(rejected)}, {len(left)} left")
-    return 0
 
 
 def _named(review: Review, ids: tuple[str, ...]) -> list[Draft]:

@@ -44,7 +44,11 @@ def signals_command(
     path = signals.signals_path(project_root(places.tutorial))
     now = time.time()
     if resolve:
-        _resolve(path, resolve, note, now)
+        known = {group.id for group in signals.rank(signals.load(path))}
+        for group in resolve:
+            if group not in known:
+                raise mngr.UsageError(f'no signal "{group}"', hint="see: mngr tutorial signals --all")
+        signals.append(path, [signals.Resolved(now, group, note) for group in dict.fromkeys(resolve)])
     groups = signals.rank(signals.load(path), since=_moment(since, now))
     shown = [group for group in groups if with_resolved or group.resolved is None]
     if as_json:
@@ -52,14 +56,6 @@ def signals_command(
     else:
         print_text(text.ranked(shown, now))
     return 0
-
-
-def _resolve(path: str, ids: tuple[str, ...], note: str, now: float) -> None:
-    known = {group.id for group in signals.rank(signals.load(path))}
-    for group in ids:
-        if group not in known:
-            raise mngr.UsageError(f'no signal "{group}"', hint="see: mngr tutorial signals --all")
-    signals.append(path, [signals.Resolved(now, group, note) for group in dict.fromkeys(ids)])
 
 
 def _moment(since: str, now: float) -> float:

@@ -30,7 +30,18 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     Returns 2 for a wrong call. A recording that fails is a warning, never a failure of what created the agent.
     """
-    options = _parser().parse_args(argv)
+    parser = argparse.ArgumentParser(
+        prog="mngr-e2e-connect",
+        description="Record the terminal of an agent with asciinema, in the background. mngr runs this, "
+        + _SETTING,
+    )
+    parser.add_argument(
+        "--out", default="", metavar="DIR", help=f"instead of ${ARTIFACTS}; gets casts/N-AGENT.cast"
+    )
+    parser.add_argument(
+        "--size", type=_size, default=SIZE, metavar="COLSxROWS", help="of the terminal: 120x32"
+    )
+    options = parser.parse_args(argv)
     try:
         artifacts, attach = _told(options.out, os.environ)
     except CallError as error:
@@ -48,7 +59,23 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def begin(recording: Recording, env: Mapping[str, str]) -> str:
     """Starts the recorder and waits until it shows the agent's screen; returns what is wrong otherwise, or ""."""
-    keeper = _spawn(recording, env)
+    with open(recording.log, "ab") as log:
+        kept = {name: value for name, value in env.items() if name not in _NOT_OURS}
+        keeper = subprocess.Popen(
+            [sys.executable, "-P", "-m", "mngr_e2e.recorder.keeper", msgspec.json.encode(recording)],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+            cwd="/",
+            env=kept | {"TERM": "xterm-256color", "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8"},
+        )
+    try:
+        note_process(recording.folder, keeper.pid, keeper.pid)
+    except OSError:
+        keeper.terminate()
+        keeper.wait()
+        raise
     deadline = time.monotonic() + _BEGIN_S
     while time.monotonic() < deadline:
         is_over = keeper.poll() is not None
@@ -64,32 +91,6 @@ def begin(recording: Recording, env: Mapping[str, str]) -> str:
     return note_error(
         recording, f"its screen was not seen within {_BEGIN_S:.0f} s\n{last_words(recording)}".strip()
     )
-
-
-def _spawn(recording: Recording, env: Mapping[str, str]) -> "subprocess.Popen[bytes]":
-    with open(recording.log, "ab") as log:
-        keeper = subprocess.Popen(
-            [sys.executable, "-P", "-m", "mngr_e2e.recorder.keeper", msgspec.json.encode(recording)],
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-            cwd="/",
-            env=_terminal_env(env),
-        )
-    try:
-        note_process(recording.folder, keeper.pid, keeper.pid)
-    except OSError:
-        keeper.terminate()
-        keeper.wait()
-        raise
-    return keeper
-
-
-def _terminal_env(env: Mapping[str, str]) -> dict[str, str]:
-    """The environment of a terminal of its own, which belongs to the test and not to the agent."""
-    kept = {name: value for name, value in env.items() if name not in _NOT_OURS}
-    return kept | {"TERM": "xterm-256color", "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8"}
 
 
 def _told(out: str, env: Mapping[str, str]) -> tuple[str, tuple[str, ...]]:
@@ -108,21 +109,6 @@ def _told(out: str, env: Mapping[str, str]) -> tuple[str, tuple[str, ...]]:
             f"no agent to attach to: MNGR_ATTACH_ARGV holds no command\nhint: mngr runs this, {_SETTING}"
         )
     return os.path.abspath(artifacts), attach
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="mngr-e2e-connect",
-        description="Record the terminal of an agent with asciinema, in the background. mngr runs this, "
-        + _SETTING,
-    )
-    parser.add_argument(
-        "--out", default="", metavar="DIR", help=f"instead of ${ARTIFACTS}; gets casts/N-AGENT.cast"
-    )
-    parser.add_argument(
-        "--size", type=_size, default=SIZE, metavar="COLSxROWS", help="of the terminal: 120x32"
-    )
-    return parser
 
 
 def _size(word: str) -> tuple[int, int]:

@@ -42,7 +42,28 @@ def keep(recording: Recording, is_stopped: Callable[[], bool]) -> str:
         return ""
     line = asciinema.attach_line(recording.attach, os.environ.get("HOME"))
     argv = asciinema.record_argv(version, recording.size, line, recording.cast)
-    code = _run(argv, env, recording, is_stopped)
+    _note_start(recording, time.time())
+    child = subprocess.Popen(argv, stdin=subprocess.DEVNULL, env=env, start_new_session=True)
+    try:
+        note_process(recording.folder, os.getpid(), child.pid)
+        leave_at, start = 0.0, 0.0
+        while child.poll() is None and not (leave_at and time.monotonic() > leave_at):
+            if not start and (start := began_at(recording.cast)):
+                _note_start(recording, start)
+            if not leave_at and is_stopped():
+                child.terminate()
+                leave_at = time.monotonic() + _GRACE_S
+            try:
+                child.wait(_TICK_S)
+            except subprocess.TimeoutExpired:
+                pass
+    finally:
+        # asciinema 2 has a second process, which outlives the first when that is killed.
+        try:
+            os.killpg(child.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        code = child.wait()
     return f"asciinema ended with code {code}" if code and not is_stopped() else ""
 
 
@@ -61,44 +82,8 @@ def conclude(recording: Recording, problem: str) -> None:
     note_error(recording, f"{problem}\n{words}" if problem else words)
 
 
-def _run(
-    argv: tuple[str, ...], env: dict[str, str], recording: Recording, is_stopped: Callable[[], bool]
-) -> int:
-    _note_start(recording, time.time())
-    child = subprocess.Popen(argv, stdin=subprocess.DEVNULL, env=env, start_new_session=True)
-    try:
-        note_process(recording.folder, os.getpid(), child.pid)
-        _await(child, recording, is_stopped)
-    finally:
-        _kill_rest(child.pid)
-        code = child.wait()
-    return code
-
-
-def _await(child: "subprocess.Popen[bytes]", recording: Recording, is_stopped: Callable[[], bool]) -> None:
-    leave_at, start = 0.0, 0.0
-    while child.poll() is None and not (leave_at and time.monotonic() > leave_at):
-        if not start and (start := began_at(recording.cast)):
-            _note_start(recording, start)
-        if not leave_at and is_stopped():
-            child.terminate()
-            leave_at = time.monotonic() + _GRACE_S
-        try:
-            child.wait(_TICK_S)
-        except subprocess.TimeoutExpired:
-            pass
-
-
 def _note_start(recording: Recording, start: float) -> None:
     note_start(recording.cast, start, recording.size, title_of(recording.cast), shlex.join(recording.attach))
-
-
-def _kill_rest(group: int) -> None:
-    """Kills what is left: asciinema 2 has a second process, which outlives the first when that is killed."""
-    try:
-        os.killpg(group, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
 
 
 if __name__ == "__main__":

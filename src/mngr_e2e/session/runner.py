@@ -55,7 +55,16 @@ def run_job(job: Job, heard: Callable[[Chunk], None]) -> Ended:
     """
     started = time.monotonic()
     try:
-        child = _spawn(job)
+        child = subprocess.Popen(
+            job.argv,
+            stdin=subprocess.DEVNULL if job.stdin is None else subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=dict(job.env),
+            cwd=job.cwd,
+            start_new_session=True,
+            bufsize=0,
+        )
     except OSError as error:
         said = f"{error.filename or job.argv[0]}: {error.strerror}\n".encode()
         heard(Chunk("stderr", 0.0, said))
@@ -69,7 +78,15 @@ def run_job(job: Job, heard: Callable[[Chunk], None]) -> Ended:
         _kill_group(child)
         raise
     finally:
-        _close(child)
+        for pipe in (child.stdin, child.stdout, child.stderr):
+            try:
+                if pipe:
+                    pipe.close()
+            except OSError:
+                pass
+        if child.returncode is None:
+            _kill_group(child)
+            child.wait(_REAP_S)
 
 
 def ask(
@@ -79,19 +96,6 @@ def ask(
     parts: list[bytes] = []
     ended = run_job(Job(tuple(argv), env, cwd, timeout_s), lambda chunk: parts.append(chunk.data))
     return ended.exit_code, b"".join(parts).decode(errors="replace")
-
-
-def _spawn(job: Job) -> "subprocess.Popen[bytes]":
-    return subprocess.Popen(
-        job.argv,
-        stdin=subprocess.DEVNULL if job.stdin is None else subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=dict(job.env),
-        cwd=job.cwd,
-        start_new_session=True,
-        bufsize=0,
-    )
 
 
 class _Listener:
@@ -184,18 +188,6 @@ def _kill_group(child: "subprocess.Popen[bytes]") -> None:
         os.killpg(child.pid, signal.SIGKILL)
     except (ProcessLookupError, PermissionError):
         pass
-
-
-def _close(child: "subprocess.Popen[bytes]") -> None:
-    for pipe in (child.stdin, child.stdout, child.stderr):
-        try:
-            if pipe:
-                pipe.close()
-        except OSError:
-            pass
-    if child.returncode is None:
-        _kill_group(child)
-        child.wait(_REAP_S)
 
 
 def _exit_code(returncode: int | None) -> int:

@@ -146,7 +146,15 @@ class E2eSession:
             record = msgspec.structs.replace(record, exit_code=ended.exit_code, timed_out=ended.timed_out)
         finally:
             writer.hear_rest(kept)
-            self._transcript.end(_with_output(record, kept))
+            self._transcript.end(
+                msgspec.structs.replace(
+                    record,
+                    duration=time.time() - record.start,
+                    chunks=tuple(map(piece, kept.chunks)),
+                    stdout_left_out=kept.left_out("stdout"),
+                    stderr_left_out=kept.left_out("stderr"),
+                )
+            )
         writer.end(ended, job.timeout_s)
         self.timed_out = self.timed_out or ended.timed_out
         return Result(
@@ -161,17 +169,6 @@ class E2eSession:
             kept.left_out("stdout"),
             kept.left_out("stderr"),
         )
-
-
-def _with_output(record: Record, kept: Kept) -> Record:
-    """The line with all that was kept, also of a command that an exception cut short."""
-    return msgspec.structs.replace(
-        record,
-        duration=time.time() - record.start,
-        chunks=tuple(map(piece, kept.chunks)),
-        stdout_left_out=kept.left_out("stdout"),
-        stderr_left_out=kept.left_out("stderr"),
-    )
 
 
 def _dedented(text: str) -> str:

@@ -164,19 +164,15 @@ def parse_transcript(text: str) -> list[Entry]:
         while first and lines[first - 1].startswith("# "):
             first -= 1
         comment = [line[2:] for line in lines[first:start]]
-        entries.append(_entry("\n".join(comment), lines[start:end]))
+        found: dict[str, list[str]] = {"$ ": [], "> ": [], "  ": [], "! ": [], "? ": []}
+        mark = ""
+        for line in lines[start:end]:
+            if line == _NO_NEWLINE and found.get(mark):
+                found[mark][-1] = found[mark][-1][:-1]
+            else:
+                mark = line[:2]
+                found.setdefault(mark, []).append(f"{line[2:]}\n")
+        code = int(found["? "][0].split()[0]) if found["? "] else None
+        command = "".join(found["$ "] + found["> "])[:-1]
+        entries.append(Entry(command, "\n".join(comment), "".join(found["  "]), "".join(found["! "]), code))
     return entries
-
-
-def _entry(comment: str, lines: list[str]) -> Entry:
-    found: dict[str, list[str]] = {"$ ": [], "> ": [], "  ": [], "! ": [], "? ": []}
-    mark = ""
-    for line in lines:
-        if line == _NO_NEWLINE and found.get(mark):
-            found[mark][-1] = found[mark][-1][:-1]
-        else:
-            mark = line[:2]
-            found.setdefault(mark, []).append(f"{line[2:]}\n")
-    code = int(found["? "][0].split()[0]) if found["? "] else None
-    command = "".join(found["$ "] + found["> "])[:-1]
-    return Entry(command, comment, "".join(found["  "]), "".join(found["! "]), code)

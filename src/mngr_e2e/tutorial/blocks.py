@@ -64,7 +64,22 @@ def read_blocks(text: str) -> tuple[Block, ...]:
     blocks: list[Block] = []
     section, started = "", False
     for parts in _runs(lines):
-        block = _block(lines, parts, is_first=not started)
+        own = tuple(lines[parts[0].first : parts[-1].end])
+        commands = tuple(part.text for part in parts if not part.is_comment)
+        comments = [part.text for part in parts if part.is_comment and not is_draft_mark(part.text)]
+        is_draft = len(comments) + len(commands) < len(parts)
+        block = Block(
+            id=block_id("\n".join(own)),
+            kind="gap" if is_draft else _kind(own, commands, not started),
+            section="",
+            first_line=parts[0].first + 1,
+            last_line=parts[-1].end,
+            lines=own,
+            comment="\n".join(map(_comment_text, comments)),
+            commands=commands,
+            problem=next((f"line {part.first + 1}: {part.problem}" for part in parts if part.problem), ""),
+            is_draft=is_draft,
+        )
         section = _heading(block.lines) if block.kind == "banner" else section
         started = started or block.kind != "preamble"
         blocks.append(replace(block, section=section))
@@ -97,25 +112,6 @@ def _runs(lines: Sequence[str]) -> Iterator[list[Statement]]:
     for is_text, parts in groupby(statements(lines), key=lambda part: bool(part.text)):
         if is_text:
             yield list(parts)
-
-
-def _block(lines: Sequence[str], parts: Sequence[Statement], *, is_first: bool) -> Block:
-    own = tuple(lines[parts[0].first : parts[-1].end])
-    commands = tuple(part.text for part in parts if not part.is_comment)
-    comments = [part.text for part in parts if part.is_comment and not is_draft_mark(part.text)]
-    is_draft = len(comments) + len(commands) < len(parts)
-    return Block(
-        id=block_id("\n".join(own)),
-        kind="gap" if is_draft else _kind(own, commands, is_first),
-        section="",
-        first_line=parts[0].first + 1,
-        last_line=parts[-1].end,
-        lines=own,
-        comment="\n".join(map(_comment_text, comments)),
-        commands=commands,
-        problem=next((f"line {part.first + 1}: {part.problem}" for part in parts if part.problem), ""),
-        is_draft=is_draft,
-    )
 
 
 def _kind(lines: Sequence[str], commands: Sequence[str], is_first: bool) -> Kind:

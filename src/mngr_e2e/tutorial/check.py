@@ -106,7 +106,14 @@ def compare(tutorial: str, blocks: Sequence[Block], tests: TestSources) -> Repor
                 continue
             links.append(Link(block.id, case.node_id, case.path, citation.line))
             if block.kind == "command" and not runs_a_command_of(block, case.runs, verbs):
-                lint.append(_lint(case, citation, block))
+                proxies = [run for run in case.runs if run and "--help" in run]
+                what = (
+                    "runs only --help instead of"
+                    if proxies and len(proxies) == len(case.runs)
+                    else "never runs"
+                )
+                problem = f"{what} a command of its block: {block.title}"
+                lint.append(LintFinding(case.node_id, case.path, citation.line, block.id, problem))
     cited = {link.block_id for link in links}
     return Report(
         tutorial=tutorial,
@@ -171,10 +178,3 @@ def _advice(near: Block | None, text: str) -> str:
 
 def _flat(text: str) -> str:
     return "\n".join(line.lstrip() for line in text.split("\n"))
-
-
-def _lint(case: Case, citation: Citation, block: Block) -> LintFinding:
-    proxies = [run for run in case.runs if run and "--help" in run]
-    what = "runs only --help instead of" if proxies and len(proxies) == len(case.runs) else "never runs"
-    problem = f"{what} a command of its block: {block.title}"
-    return LintFinding(case.node_id, case.path, citation.line, block.id, problem)

@@ -96,28 +96,24 @@ def read_tests(source: str | bytes, path: str) -> TestSources:
     except (ValueError, RecursionError, MemoryError, LookupError) as error:
         return _unreadable(path, 1, f"not valid Python: {error}")
     try:
-        return _read_tree(tree, path)
+        nodes = list(ast.walk(tree))
+        runs, constants = Runs(nodes), module_constants(tree.body)
+        cases: list[Case] = []
+        unreadable: list[Unreadable] = []
+        strays = {node: node.lineno for node in nodes if isinstance(node, ast.Call) and _is_citing(node)}
+        for names, function in _functions(tree.body, ()):
+            calls = [call for call in runs.calls(function) if _is_citing(call)]
+            citations, problems = _citations(function, calls, constants, path)
+            unreadable += problems
+            for call in calls:
+                strays.pop(call, None)
+            node_id = "::".join((path, *names, function.name))
+            cases.append(Case(node_id, path, function.lineno, citations, runs.of(function)))
+        problem = "this citation is outside a test, so it covers nothing"
+        unreadable += [Unreadable(path, line, problem) for line in strays.values()]
+        return TestSources(tuple(cases), tuple(unreadable))
     except RecursionError:
         return _unreadable(path, 1, "nested too deeply to be read")
-
-
-def _read_tree(tree: ast.Module, path: str) -> TestSources:
-    nodes = list(ast.walk(tree))
-    runs, constants = Runs(nodes), module_constants(tree.body)
-    cases: list[Case] = []
-    unreadable: list[Unreadable] = []
-    strays = {node: node.lineno for node in nodes if isinstance(node, ast.Call) and _is_citing(node)}
-    for names, function in _functions(tree.body, ()):
-        calls = [call for call in runs.calls(function) if _is_citing(call)]
-        citations, problems = _citations(function, calls, constants, path)
-        unreadable += problems
-        for call in calls:
-            strays.pop(call, None)
-        node_id = "::".join((path, *names, function.name))
-        cases.append(Case(node_id, path, function.lineno, citations, runs.of(function)))
-    problem = "this citation is outside a test, so it covers nothing"
-    unreadable += [Unreadable(path, line, problem) for line in strays.values()]
-    return TestSources(tuple(cases), tuple(unreadable))
 
 
 def _functions(
@@ -129,15 +125,13 @@ def _functions(
             if node.name.startswith("test"):
                 yield names, node
         elif isinstance(node, ast.ClassDef):
-            if _is_test_class(node):
+            if node.name.startswith("Test") or any(
+                called_name(base).endswith("TestCase") for base in node.bases
+            ):
                 yield from _functions(node.body, (*names, node.name))
         else:
             for part in ("body", "orelse", "handlers", "finalbody"):
                 yield from _functions(getattr(node, part, ()), names)
-
-
-def _is_test_class(node: ast.ClassDef) -> bool:
-    return node.name.startswith("Test") or any(called_name(base).endswith("TestCase") for base in node.bases)
 
 
 def _citations(

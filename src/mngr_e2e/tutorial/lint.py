@@ -60,7 +60,11 @@ def simple_commands(command: str) -> list[list[str]]:
         if not _ENDS_COMMAND.fullmatch(token):
             words.append(token)
             continue
-        own = _from_program(words)
+        own = list(words)
+        while own and (own[0] in _BEFORE_PROGRAM or _ASSIGNMENT.match(own[0])):
+            own.pop(0)
+        if own and own[0].rpartition("/")[2].startswith("python") and own[1:2] == ["-m"]:
+            own = own[2:]
         if own and not own[0].startswith("#"):
             found.append(own)
         words = []
@@ -77,15 +81,6 @@ def _tokens(command: str) -> tuple[str, ...]:
         return tuple(lexer)
     except ValueError:
         return tuple(text.split())
-
-
-def _from_program(words: Sequence[str]) -> list[str]:
-    rest = list(words)
-    while rest and (rest[0] in _BEFORE_PROGRAM or _ASSIGNMENT.match(rest[0])):
-        rest.pop(0)
-    if rest and rest[0].rpartition("/")[2].startswith("python") and rest[1:2] == ["-m"]:
-        rest = rest[2:]
-    return rest
 
 
 def _invocation(words: Sequence[str], verbs: frozenset[str]) -> Invocation:

@@ -30,13 +30,13 @@ class Runs:
         while todo:
             current = todo.pop(0)
             calls = self.calls(current)
-            found += [text_with_holes(call.args[0]) for call in calls if _is_run(call) and call.args]
+            found += [
+                text_with_holes(call.args[0])
+                for call in calls
+                if (isinstance(call.func, ast.Attribute) and call.func.attr in _RUN_NAMES) and call.args
+            ]
             names = {called_name(call.func) for call in calls} | {arg.arg for arg in current.args.args}
             for name in sorted(names & self._functions.keys() - seen):
                 seen.add(name)
                 todo.append(self._functions[name])
         return tuple(found)
-
-
-def _is_run(call: ast.Call) -> bool:
-    return isinstance(call.func, ast.Attribute) and call.func.attr in _RUN_NAMES

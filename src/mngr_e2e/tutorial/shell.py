@@ -83,7 +83,7 @@ def scan_line(line: str, open: str = "") -> Scan:
         if token == "\\":
             continues = True
         elif token.startswith("<<") and match["word"]:
-            heredocs.append(Heredoc(_unquoted(match["word"]), bool(match["tabs"])))
+            heredocs.append(Heredoc(re.sub(r"""\\(.)|['"]""", r"\1", match["word"]), bool(match["tabs"])))
         elif token.startswith("#"):
             comment_at = match.start()
         elif token == _CLOSES.get(open[-1:]):
@@ -148,7 +148,3 @@ def _part(line: str, scan: Scan) -> str:
     if scan.continues:
         return line.strip()[:-1].rstrip() + " "
     return line if scan.open else line.strip()
-
-
-def _unquoted(word: str) -> str:
-    return re.sub(r"""\\(.)|['"]""", r"\1", word)

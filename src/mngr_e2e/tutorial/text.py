@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from mngr_e2e.tutorial.blocks import Block
-from mngr_e2e.tutorial.check import Link, Report, Stale
+from mngr_e2e.tutorial.check import Link, Report
 from mngr_lib.safe_text import one_line
 
 _WIDTH = 100
@@ -35,47 +35,6 @@ def gaps(tutorial: str, found: Sequence[Block]) -> str:
 
 def report(checked: Report, passed: bool) -> str:
     """Every finding with its place, then one line that sums up."""
-    return "\n".join([*_errors(checked), *_warnings(checked), _summary(checked, passed)])
-
-
-def _errors(checked: Report) -> Iterator[str]:
-    for problem in checked.problems:
-        yield f"{one_line(checked.tutorial)}: {one_line(problem)}"
-    for one in checked.unreadable:
-        yield f"{one_line(one.path)}:{one.line}: {one_line(one.problem)}"
-    for block in checked.uncovered:
-        yield f"{_place(checked.tutorial, block)}: no test cites this block ({block.id}): {_title(block)}"
-    for stale in checked.stale:
-        yield from _stale(checked, stale)
-
-
-def _stale(checked: Report, stale: Stale) -> Iterator[str]:
-    name = one_line(stale.node_id.rpartition("::")[2])
-    yield f"{one_line(stale.path)}:{stale.line}: {name} cites what is no block of {one_line(checked.tutorial)}"
-    if stale.nearest and stale.difference:
-        different = stale.difference
-        yield f"    nearest: {_place(checked.tutorial, stale.nearest)} ({stale.nearest.id}); line {different.line}:"
-        yield f"    tutorial  {_line(different.tutorial)}"
-        yield f"    citation  {_line(different.citation)}"
-        yield f"              {' ' * len(one_line(different.tutorial[: different.column]))}^"
-    else:
-        yield f"    {_short(stale.text)}"
-    if stale.advice:
-        yield f"    hint: {stale.advice}"
-
-
-def _warnings(checked: Report) -> Iterator[str]:
-    for same in checked.duplicates:
-        places = ", ".join(map(str, same.first_lines))
-        yield f"warning: {one_line(checked.tutorial)}: the same block at lines {places}: {_short(same.title)}"
-    for old in checked.outdated:
-        yield f"warning: {one_line(checked.tutorial)}:{old.first_line}: {one_line(old.problem)}"
-    for finding in checked.lint:
-        name = one_line(finding.node_id.rpartition("::")[2])
-        yield f"warning: {one_line(finding.path)}:{finding.line}: {name} {_short(finding.problem)}"
-
-
-def _summary(checked: Report, passed: bool) -> str:
     commands = [block for block in checked.blocks if block.kind == "command"]
     covered = len(commands) - len(checked.uncovered)
     parts = [f"{covered} of {len(commands)} command blocks cited by {checked.tests} tests"]
@@ -87,7 +46,42 @@ def _summary(checked: Report, passed: bool) -> str:
         ("unreviewed draft", len([gap for gap in checked.gaps if gap.is_draft])),
         ("warning", len(checked.lint) + len(checked.duplicates) + len(checked.outdated)),
     )
-    return f"{'ok' if passed else 'FAILED'}: {', '.join(parts)}"
+    return "\n".join(
+        [*_errors(checked), *_warnings(checked), f"{'ok' if passed else 'FAILED'}: {', '.join(parts)}"]
+    )
+
+
+def _errors(checked: Report) -> Iterator[str]:
+    for problem in checked.problems:
+        yield f"{one_line(checked.tutorial)}: {one_line(problem)}"
+    for one in checked.unreadable:
+        yield f"{one_line(one.path)}:{one.line}: {one_line(one.problem)}"
+    for block in checked.uncovered:
+        yield f"{_place(checked.tutorial, block)}: no test cites this block ({block.id}): {_title(block)}"
+    for stale in checked.stale:
+        name = one_line(stale.node_id.rpartition("::")[2])
+        yield f"{one_line(stale.path)}:{stale.line}: {name} cites what is no block of {one_line(checked.tutorial)}"
+        if stale.nearest and stale.difference:
+            different = stale.difference
+            yield f"    nearest: {_place(checked.tutorial, stale.nearest)} ({stale.nearest.id}); line {different.line}:"
+            yield f"    tutorial  {_line(different.tutorial)}"
+            yield f"    citation  {_line(different.citation)}"
+            yield f"              {' ' * len(one_line(different.tutorial[: different.column]))}^"
+        else:
+            yield f"    {_short(stale.text)}"
+        if stale.advice:
+            yield f"    hint: {stale.advice}"
+
+
+def _warnings(checked: Report) -> Iterator[str]:
+    for same in checked.duplicates:
+        places = ", ".join(map(str, same.first_lines))
+        yield f"warning: {one_line(checked.tutorial)}: the same block at lines {places}: {_short(same.title)}"
+    for old in checked.outdated:
+        yield f"warning: {one_line(checked.tutorial)}:{old.first_line}: {one_line(old.problem)}"
+    for finding in checked.lint:
+        name = one_line(finding.node_id.rpartition("::")[2])
+        yield f"warning: {one_line(finding.path)}:{finding.line}: {name} {_short(finding.problem)}"
 
 
 def _counts(*found: tuple[str, int]) -> list[str]:

@@ -71,29 +71,28 @@ def load_attempts(run: RunFolder, test: str, *, is_alive: bool) -> Iterator[Atte
     found = [(match, entry) for entry in try_entries(run.path, test) if (match := NAME.fullmatch(entry.name))]
     for match, entry in sorted(found, key=lambda pair: int(pair[0][1])):
         if entry.kind == "folder":
-            yield _attempt(run, (test, entry.name), int(match[1]), is_alive)
-
-
-def _attempt(run: RunFolder, names: tuple[str, str], number: int, is_alive: bool) -> AttemptFolder:
-    meta, problem = _read_meta(run.path, names)
-    status, why = _status(meta.status, problem, is_alive)
-    if is_alive and try_entries(run.path, *names, CASTS, RECORDERS):
-        # Its test is over and its recordings are not: who reads them now would keep half of them.
-        status, why = "running", ""
-    said = one_line(meta.reason)[:_REASON_LIMIT] or (_reason(run.path, names) if status in _BAD else "")
-    return AttemptFolder(
-        run.id,
-        run.path,
-        names,
-        number,
-        one_line(meta.node_id),
-        status,
-        moment(meta.start),
-        length(meta.duration_s),
-        meta.blocks if meta.blocks else _cited(run.path, names),
-        why or said,
-        (why,) if why else (),
-    )
+            names = (test, entry.name)
+            meta, problem = _read_meta(run.path, names)
+            status, why = _status(meta.status, problem, is_alive)
+            if is_alive and try_entries(run.path, *names, CASTS, RECORDERS):
+                # Its test is over and its recordings are not: who reads them now would keep half of them.
+                status, why = "running", ""
+            said = one_line(meta.reason)[:_REASON_LIMIT] or (
+                _reason(run.path, names) if status in _BAD else ""
+            )
+            yield AttemptFolder(
+                run.id,
+                run.path,
+                names,
+                int(match[1]),
+                one_line(meta.node_id),
+                status,
+                moment(meta.start),
+                length(meta.duration_s),
+                meta.blocks if meta.blocks else _cited(run.path, names),
+                why or said,
+                (why,) if why else (),
+            )
 
 
 def _read_meta(root: str, names: tuple[str, str]) -> tuple[_Meta, str]:

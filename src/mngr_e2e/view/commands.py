@@ -88,26 +88,7 @@ def _join(lines: Sequence[Record | None], told: Sequence[Told], start: float) ->
 
 
 def _from_record(record: Record) -> Command:
-    return Command(
-        record.command,
-        record.comment,
-        record.cwd,
-        moment(record.start),
-        length(record.duration),
-        record.exit_code,
-        record.timed_out,
-        tuple(_output(record)),
-        terminal=one_line(record.terminal),
-    )
-
-
-def _from_text(told: Told, start: float) -> Command:
-    output = tuple(_merged([Output(stream, 0.0, text) for stream, text in told.output]))
-    return Command(told.command, told.comment, "", start, 0.0, told.exit_code, told.is_timed_out, output)
-
-
-def _output(record: Record) -> list[Output]:
-    """The pieces as text. A character that was cut in two by a read is put together again."""
+    # A character that was cut in two by a read is put together again.
     decoders = {name: codecs.getincrementaldecoder("utf-8")("replace") for name in ("stdout", "stderr")}
     pieces = []
     for piece in record.chunks:
@@ -118,7 +99,22 @@ def _output(record: Record) -> list[Output]:
         pieces.append(Output(piece.stream, piece.at, decoders[piece.stream].decode(data)))
     at = pieces[-1].at if pieces else 0.0
     pieces += [Output(name, at, decoders[name].decode(b"", True)) for name in ("stdout", "stderr")]
-    return _merged(pieces)
+    return Command(
+        record.command,
+        record.comment,
+        record.cwd,
+        moment(record.start),
+        length(record.duration),
+        record.exit_code,
+        record.timed_out,
+        tuple(_merged(pieces)),
+        terminal=one_line(record.terminal),
+    )
+
+
+def _from_text(told: Told, start: float) -> Command:
+    output = tuple(_merged([Output(stream, 0.0, text) for stream, text in told.output]))
+    return Command(told.command, told.comment, "", start, 0.0, told.exit_code, told.is_timed_out, output)
 
 
 def _merged(pieces: Sequence[Output]) -> list[Output]:

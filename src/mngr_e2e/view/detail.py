@@ -58,7 +58,15 @@ def load_detail(attempt: AttemptFolder, recordings: Sequence[Recording]) -> Deta
 
 def load_recordings(attempt: AttemptFolder) -> Iterator[Recording]:
     """The recordings of an attempt one after another, in the order of the numbers in their names."""
-    noted = _noted(attempt)
+    # What the recorders said of their recordings, by file name; the later of two counts.
+    found = try_read(attempt.root, *attempt.names, CASTS, INDEX, limit=_TEXT_LIMIT)
+    noted = {}
+    for line in found.data.split(b"\n")[:-1] if found else ():
+        try:
+            one = msgspec.json.decode(line, type=Recorded)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            continue
+        noted[one.file] = one
     for entry in cast_files(attempt):
         yield load_recording(attempt, entry.name, noted.get(entry.name))
 
@@ -90,19 +98,6 @@ def cast_files(attempt: AttemptFolder) -> list[Entry]:
 
 def _is_cast(entry: Entry) -> bool:
     return entry.kind == "file" and entry.name.endswith(".cast")
-
-
-def _noted(attempt: AttemptFolder) -> dict[str, Recorded]:
-    """What the recorders said of their recordings, by file name; the later of two counts."""
-    found = try_read(attempt.root, *attempt.names, CASTS, INDEX, limit=_TEXT_LIMIT)
-    noted = {}
-    for line in found.data.split(b"\n")[:-1] if found else ():
-        try:
-            one = msgspec.json.decode(line, type=Recorded)
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-            continue
-        noted[one.file] = one
-    return noted
 
 
 def _with_seeks(command: Command, recordings: Sequence[Recording], end: float) -> Command:

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from hashlib import sha256
 
 from msgspec import Struct
@@ -66,7 +66,15 @@ class E2eSource:
             digest.update(f"{run.id}{is_alive(run.path)}".encode())
             for test in try_entries(run.path):
                 if test.kind == "folder":
-                    _add_state(digest.update, run.path, test.name)
+                    for attempt in try_entries(run.path, test.name):
+                        if attempt.kind == "folder":
+                            names = (test.name, attempt.name)
+                            for entry in (
+                                *try_entries(run.path, *names),
+                                *try_entries(run.path, *names, "casts"),
+                            ):
+                                line = f"{'/'.join(names)}/{entry.name} {entry.size} {entry.changed_ns}\n"
+                                digest.update(line.encode(errors="replace"))
         return digest.hexdigest()
 
     def chunks(self) -> Iterator[tuple[str, bytes]]:
@@ -116,17 +124,3 @@ def last_statuses(choice: Choice) -> dict[str, Status]:
         for row in load_run(run).run.tests:
             last.setdefault(row.id, row.status)
     return last
-
-
-def _add_state(add: Callable[[bytes], None], run: str, test: str) -> None:
-    for attempt in try_entries(run, test):
-        if attempt.kind == "folder":
-            for entry in (
-                *try_entries(run, test, attempt.name),
-                *try_entries(run, test, attempt.name, "casts"),
-            ):
-                add(
-                    f"{test}/{attempt.name}/{entry.name} {entry.size} {entry.changed_ns}\n".encode(
-                        errors="replace"
-                    )
-                )

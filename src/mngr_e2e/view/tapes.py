@@ -58,6 +58,13 @@ def read_tape(found: Found) -> Tape:
         _take(events, half)
     start, title = header.get("timestamp"), header.get("title")
     top = {"version": 2, "width": cols, "height": rows}
+    said = []
+    if found.is_cut:
+        said.append(f"{amount(found.size)} long: the first {amount(len(found.data))} are shown")
+    if events.damaged:
+        said.append(f"{events.damaged} damaged line{'s' * (events.damaged > 1)} left out")
+    if not events.lines:
+        said.append("nothing was recorded")
     return Tape(
         b"\n".join([msgspec.json.encode(top), *events.lines, b""]).decode(),
         cols,
@@ -66,7 +73,7 @@ def read_tape(found: Found) -> Tape:
         events.now,
         title if isinstance(title, str) else "",
         events.has_end,
-        _problem(found, events),
+        "; ".join(said),
     )
 
 
@@ -87,17 +94,6 @@ def _take(events: _Events, line: bytes) -> bool:
     if kind in ("o", "r", "m"):
         events.lines.append(msgspec.json.encode((events.now, kind, data)))
     return True
-
-
-def _problem(found: Found, events: _Events) -> str:
-    said = []
-    if found.is_cut:
-        said.append(f"{amount(found.size)} long: the first {amount(len(found.data))} are shown")
-    if events.damaged:
-        said.append(f"{events.damaged} damaged line{'s' * (events.damaged > 1)} left out")
-    if not events.lines:
-        said.append("nothing was recorded")
-    return "; ".join(said)
 
 
 def _size(header: dict[str, Any]) -> tuple[int, int]:

@@ -52,8 +52,21 @@ def with_tutorial(
     missing = by_row.keys() - {row.id for row in rows}
     tutorial = Tutorial(
         os.path.basename(script.file),
-        tuple(_block(block, tests.get(block.id, {})) for block in script.blocks),
-        dict(sorted(_statuses(missing, last).items())),
+        tuple(
+            TutorialBlock(
+                block.id,
+                block.kind,
+                block.section,
+                block.first_line,
+                block.text,
+                tuple(tests.get(block.id, {})),
+            )
+            for block in script.blocks
+        ),
+        {
+            node_id: msgspec.convert(status, Status)
+            for node_id, status in sorted(statuses_of(missing, last).items())
+        },
     )
     warnings = (*run.warnings, script.problem) if script.problem else run.warnings
     return msgspec.structs.replace(run, tests=rows, tutorial=tutorial, warnings=warnings)
@@ -63,10 +76,6 @@ def cited_tests(script: Script) -> set[str]:
     return {link.node_id for link in script.links}
 
 
-def _block(block: Block, tests: Iterable[str]) -> TutorialBlock:
-    return TutorialBlock(block.id, block.kind, block.section, block.first_line, block.text, tuple(tests))
-
-
 def _tests_by_block(
     run: Run, script: Script, cited: Mapping[str, Sequence[str]]
 ) -> dict[str, dict[str, None]]:
@@ -74,7 +83,12 @@ def _tests_by_block(
     tests: dict[str, dict[str, None]] = {block.id: {} for block in script.blocks}
     rows = _by_tail(row.id for row in run.tests)
     for link in script.links:
-        for node_id in _rows_of(link.node_id, rows) or [link.node_id]:
+        path = link.node_id.partition("::")[0]
+        same = [
+            row for row in rows.get(_tail(link.node_id), ()) if is_same_file(path, row.partition("::")[0])
+        ]
+        # A parametrized test has a row for each parameter.
+        for node_id in same or [link.node_id]:
             tests[link.block_id][node_id] = None
     for node_id, texts in cited.items():
         for block in map(block_id, texts):
@@ -90,18 +104,6 @@ def _by_tail(node_ids: Iterable[str]) -> dict[str, list[str]]:
     return found
 
 
-def _rows_of(node_id: str, rows: Mapping[str, Sequence[str]]) -> list[str]:
-    """The rows of a test in the source: one, or one for each parameter."""
-    path = node_id.partition("::")[0]
-    return [row for row in rows.get(_tail(node_id), ()) if is_same_file(path, row.partition("::")[0])]
-
-
 def _tail(node_id: str) -> str:
     path, _, function = node_id.partition("[")[0].partition("::")
     return f"{os.path.basename(path)}::{function}"
-
-
-def _statuses(node_ids: Iterable[str], last: Mapping[str, Status]) -> dict[str, Status]:
-    return {
-        node_id: msgspec.convert(status, Status) for node_id, status in statuses_of(node_ids, last).items()
-    }

@@ -8,7 +8,7 @@ from mngr_e2e.authoring.drafting.blocks import Draft, decode, keep, read_drafts,
 from mngr_e2e.authoring.interface.material import Material
 from mngr_e2e.authoring.interface.proofread import Proof
 from mngr_e2e.authoring.repository import find_repository, write_file
-from mngr_e2e.tutorial.blocks import Block, read_blocks
+from mngr_e2e.tutorial.blocks import read_blocks
 from mngr_e2e.tutorial.syntax import syntax_problem
 from mngr_lib.suggest import did_you_mean
 
@@ -27,7 +27,8 @@ class Review:
 
     def proof(self, draft: Draft) -> Proof:
         """What the automatic check has against it, as it stands now."""
-        block = _block_of(draft.text)
+        blocks = read_blocks(draft.text)
+        block = blocks[0] if blocks else None
         where = f"{self.tutorial}:{draft.first_line}"
         return self._proofreader.read(block, where) if block else Proof()
 
@@ -72,11 +73,6 @@ def project_root(tutorial: str) -> str:
         return find_repository(tutorial).top
     except mngr.UsageError:
         return os.path.dirname(os.path.realpath(tutorial))
-
-
-def _block_of(text: str) -> Block | None:
-    blocks = read_blocks(text)
-    return blocks[0] if blocks else None
 
 
 def _wrong(text: str) -> str:

@@ -56,9 +56,14 @@ class Help(Struct, frozen=True):
 def read_help(text: str) -> Help:
     plain = _ESCAPES.sub("", text).replace("\r", "")
     commands = frozenset(_commands(plain))
+    found: set[str] = set()
+    for dashes, no, name in _OPTION.findall(plain):
+        found.add(dashes + name)
+        if no:
+            found.add(f"{dashes}no-{name}")
     return Help(
         commands,
-        frozenset(_options(plain)),
+        frozenset(found),
         frozenset(_VALUE.findall(plain)),
         plain,
         tells_options=bool(commands) or not _DISPATCHES.search(plain),
@@ -94,15 +99,6 @@ def accepts_arguments(read: Help, path: tuple[str, ...]) -> bool:
         if first and not _COMMAND_WORD.match(first) and first.strip("[]<>") not in read.commands:
             return True
     return False
-
-
-def _options(text: str) -> set[str]:
-    found: set[str] = set()
-    for dashes, no, name in _OPTION.findall(text):
-        found.add(dashes + name)
-        if no:
-            found.add(f"{dashes}no-{name}")
-    return found
 
 
 def _commands(text: str) -> set[str]:

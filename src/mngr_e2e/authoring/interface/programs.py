@@ -175,15 +175,11 @@ def _run_help(path: Path, folder: str, timeout_s: float) -> tuple[int | None, st
     except subprocess.TimeoutExpired:
         return None, ""
     finally:
-        _end(child)
+        try:
+            os.killpg(child.pid, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):
+            pass
+        child.wait()
+        if child.stdout:
+            child.stdout.close()
     return child.returncode, output
-
-
-def _end(child: "subprocess.Popen[bytes]") -> None:
-    try:
-        os.killpg(child.pid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        pass
-    child.wait()
-    if child.stdout:
-        child.stdout.close()

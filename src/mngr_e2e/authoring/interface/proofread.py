@@ -106,7 +106,19 @@ class Proofreader:
             if below is None:
                 fallback = self._programs.fallback(path)
                 if fallback.refuses:
-                    return Proof(findings=(_no_command(path, word, helps[-1]),))
+                    name = " ".join(path)
+                    hint = did_you_mean(word, helps[-1].commands, else_hint=f"see: {name} --help", form="{}")
+                    return Proof(
+                        findings=(
+                            Finding(
+                                KNOWN_COMMAND,
+                                "",
+                                f'{name} has no command "{word}"; {hint}',
+                                command=name,
+                                what=word,
+                            ),
+                        )
+                    )
                 if fallback.help is None:
                     return Proof(notes=(f'not checked: what {" ".join(path)} does with "{word}"',))
                 helps = [*helps, replace(fallback.help, commands=frozenset())]
@@ -136,12 +148,6 @@ def program_under_test(blocks: Sequence[Block]) -> str:
 def _no_program(program: str) -> Proof:
     problem = f"no program {program} is installed here"
     return Proof((Finding(KNOWN_COMMAND, "", problem, command=program, what="no such program"),))
-
-
-def _no_command(path: tuple[str, ...], word: str, above: Help) -> Finding:
-    name = " ".join(path)
-    hint = did_you_mean(word, above.commands, else_hint=f"see: {name} --help", form="{}")
-    return Finding(KNOWN_COMMAND, "", f'{name} has no command "{word}"; {hint}', command=name, what=word)
 
 
 def _no_option(path: tuple[str, ...], word: str, helps: Sequence[Help]) -> Finding:

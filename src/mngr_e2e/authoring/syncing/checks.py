@@ -7,7 +7,7 @@ from msgspec import Struct
 from mngr_e2e.authoring.batch import Batch, stale_key, unreadable_key
 from mngr_e2e.authoring.rules import COVERED, EXACT, FAITHFUL, KEPT_TESTS, OTHERS, READABLE, Finding
 from mngr_e2e.tutorial.blocks import Block
-from mngr_e2e.tutorial.check import Report, Stale, compare
+from mngr_e2e.tutorial.check import Report, compare
 from mngr_e2e.tutorial.citations import Case, is_test_file, read_functions, read_sources
 
 Files = Mapping[str, bytes]
@@ -81,16 +81,19 @@ def _stale(before: Tests, after: Tests, batch: Batch) -> Iterator[Finding]:
     for one in after.report.stale:
         key = stale_key(one)
         if key in asked or key not in old:
-            yield Finding(EXACT, f"{one.path}:{one.line}", _no_block(one), key if key in old else one.path)
-
-
-def _no_block(stale: Stale) -> str:
-    text = f"{_short(stale.node_id)} cites what is no block of the tutorial"
-    if stale.nearest and stale.difference:
-        difference = stale.difference
-        text += f"; the nearest is {stale.nearest.id}, and in its line {difference.line} the tutorial has "
-        text += f"{difference.tutorial!r} where the citation has {difference.citation!r}"
-    return f"{text}; {stale.advice}" if stale.advice else text
+            text = f"{_short(one.node_id)} cites what is no block of the tutorial"
+            if one.nearest and one.difference:
+                difference = one.difference
+                text += (
+                    f"; the nearest is {one.nearest.id}, and in its line {difference.line} the tutorial has "
+                )
+                text += f"{difference.tutorial!r} where the citation has {difference.citation!r}"
+            yield Finding(
+                EXACT,
+                f"{one.path}:{one.line}",
+                f"{text}; {one.advice}" if one.advice else text,
+                key if key in old else one.path,
+            )
 
 
 def _uncited(before: Tests, after: Tests) -> Iterator[Finding]:

@@ -54,7 +54,8 @@ class World(Struct, frozen=True):
 
 def make_world(artifacts: str, inherited: Mapping[str, str], *, record: bool = True) -> World:
     """Makes the folders of a new world; nothing in it is shared with another."""
-    folder = _short_tmp()
+    usual = tempfile.gettempdir()
+    folder = usual if len(os.fsencode(usual)) <= _SHORT else "/tmp"
     sweep(folder)
     root = tempfile.mkdtemp(prefix=PREFIX, dir=folder)
     hold(root)
@@ -83,7 +84,21 @@ def end_world(world: World) -> list[int]:
         ask(("tmux", "-N", "-S", name, "kill-server"), world.env, timeout_s=3, cwd=folder)
     left = end_marked(world.marks)
     release(world.root)
-    _remove(world.root)
+
+    # Removes a folder with what a test made read-only in it. Of what is outside, nothing is changed.
+    def try_again(_: object, path: str, __: object) -> None:
+        try:
+            if path != world.root:
+                os.chmod(os.path.dirname(path), 0o700)
+            if os.path.isdir(path) and not os.path.islink(path):
+                os.chmod(path, 0o700)
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                os.unlink(path)
+        except OSError:
+            pass
+
+    shutil.rmtree(world.root, onerror=try_again)
     return left
 
 
@@ -125,7 +140,11 @@ rm -rf {root}
 
 
 def _environment(root: str, session: str, inherited: Mapping[str, str]) -> dict[str, str]:
-    env = {name: value for name, value in inherited.items() if not _is_stray(name)}
+    env = {
+        name: value
+        for name, value in inherited.items()
+        if not (name in _STRAY or name.startswith(_STRAY_STARTS))
+    }
     env["PATH"] = _path(inherited.get("PATH", os.defpath))
     env["HOME"] = f"{root}/home"
     env["TMPDIR"] = env["TMUX_TMPDIR"] = f"{root}/tmp"
@@ -133,19 +152,10 @@ def _environment(root: str, session: str, inherited: Mapping[str, str]) -> dict[
     return env | manager_env(root, session)
 
 
-def _is_stray(name: str) -> bool:
-    return name in _STRAY or name.startswith(_STRAY_STARTS)
-
-
 def _path(inherited: str) -> str:
     """PATH with the programs of the running Python in it, first unless they are there already."""
     programs = os.path.dirname(sys.executable)
     return inherited if programs in inherited.split(os.pathsep) else f"{programs}{os.pathsep}{inherited}"
-
-
-def _short_tmp() -> str:
-    usual = tempfile.gettempdir()
-    return usual if len(os.fsencode(usual)) <= _SHORT else "/tmp"
 
 
 def _sockets(root: str) -> Iterator[str]:
@@ -163,24 +173,6 @@ def _is_tmux(world: World, path: str) -> bool:
     """Whether a socket is one of those tmux makes: ours, mngr's, or one below TMUX_TMPDIR."""
     folder = os.path.basename(os.path.dirname(path))
     return path == world.socket or folder.startswith("tmux")
-
-
-def _remove(root: str) -> None:
-    """Removes a folder with what a test made read-only in it. Of what is outside, nothing is changed."""
-
-    def try_again(_: object, path: str, __: object) -> None:
-        try:
-            if path != root:
-                os.chmod(os.path.dirname(path), 0o700)
-            if os.path.isdir(path) and not os.path.islink(path):
-                os.chmod(path, 0o700)
-                shutil.rmtree(path, ignore_errors=True)
-            else:
-                os.unlink(path)
-        except OSError:
-            pass
-
-    shutil.rmtree(root, onerror=try_again)
 
 
 def _write_script(path: str, text: str) -> None:

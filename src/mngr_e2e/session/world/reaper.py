@@ -25,7 +25,11 @@ def end_marked(marks: tuple[bytes, ...], grace_s: float = _GRACE_S) -> list[int]
 
 def find_marked(marks: tuple[bytes, ...]) -> list[int]:
     """The living processes with one of the marks in their environment; none where there is no /proc."""
-    spared = _ourselves()
+    spared, pid = set(), os.getpid()
+    while pid > 1 and pid not in spared:
+        spared.add(pid)
+        stat = read_stat(pid)
+        pid = stat.parent if stat else 0
     return [pid for pid in process_ids() if pid not in spared and _carries(pid, marks)]
 
 
@@ -50,12 +54,3 @@ def _signal_all(pids: list[int], number: signal.Signals) -> None:
                 os.kill(pid, signal.SIGCONT)
         except (ProcessLookupError, PermissionError):
             pass
-
-
-def _ourselves() -> set[int]:
-    found, pid = set(), os.getpid()
-    while pid > 1 and pid not in found:
-        found.add(pid)
-        stat = read_stat(pid)
-        pid = stat.parent if stat else 0
-    return found

@@ -29,16 +29,6 @@ def make_repository(folder: str, env: Mapping[str, str]) -> None:
             _write(os.path.join(folder, path), data)
         ask(git_argv("update-index", "-q", "--refresh"), env, cwd=folder)
         return
-    _make(folder, env)
-    template.update(_read_all(folder))
-
-
-@cache
-def _template() -> dict[str, bytes | None]:
-    return {}
-
-
-def _make(folder: str, env: Mapping[str, str]) -> None:
     with open(os.path.join(folder, "README.md"), "w") as file:
         file.write(_README)
     dated = {**env, "GIT_AUTHOR_DATE": _WHEN, "GIT_COMMITTER_DATE": _WHEN}
@@ -51,6 +41,12 @@ def _make(folder: str, env: Mapping[str, str]) -> None:
         if code:
             raise RuntimeError(f"cannot make the test's repository: {said.strip()}")
     os.makedirs(os.path.join(folder, ".git", "info"), exist_ok=True)
+    template.update(_read_all(folder))
+
+
+@cache
+def _template() -> dict[str, bytes | None]:
+    return {}
 
 
 def _read_all(folder: str) -> dict[str, bytes | None]:
