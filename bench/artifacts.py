@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from glob import glob
 
 from mngr_e2e.session.artifacts import Meta, Status, slug, write_meta
-from mngr_e2e.session.transcript import Piece, Record, Transcript
+from mngr_e2e.session.transcript import CommandRecord, Piece, Transcript
 
 TRANSCRIPT_BYTES = 40_000
 CAST_BYTES = 138_000
@@ -62,7 +62,9 @@ def _write_transcript(folder: str, chance: random.Random, words: list[str], star
         )
         transcript.begin(command, comment)
         transcript.end(
-            Record(now, took, "/home/user/repo", command, comment, chance.choice((0, 0, 1)), False, pieces)
+            CommandRecord(
+                now, took, "/home/user/repo", command, comment, chance.choice((0, 0, 1)), False, pieces
+            )
         )
         with open(text_file, "a") as file:
             file.write("".join(f"  {line}" for line in lines) + "? 0\n")

@@ -40,7 +40,7 @@ _HEADERS = {
 }
 
 
-class Gate(Struct, frozen=True):
+class AccessCheck(Struct, frozen=True):
     """Who may come in: browsers of this machine that know the token and were not sent by another page."""
 
     token: str
@@ -75,7 +75,11 @@ class Site:
     """The answers to those whom the gate let in. Several threads ask at once."""
 
     def __init__(
-        self, source: Source, template: Template, gate: Gate, on_page: Callable[[], None] = lambda: None
+        self,
+        source: Source,
+        template: Template,
+        gate: AccessCheck,
+        on_page: Callable[[], None] = lambda: None,
     ) -> None:
         """`on_page` is called whenever the page is given; streams of events end when `is_over` is set."""
         self.gate, self.is_over = gate, threading.Event()

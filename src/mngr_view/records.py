@@ -41,7 +41,7 @@ class Run(Struct, frozen=True):
     tutorial: "Tutorial | None" = None
     warnings: tuple[str, ...] = ()
     kind: RunKind = "tests"
-    facts: tuple["Fact", ...] = ()
+    facts: tuple["LabeledFact", ...] = ()
     causes: tuple["Cause", ...] = ()
     sections: tuple["Section", ...] = ()
     matters: tuple["Matter", ...] = ()
@@ -49,7 +49,7 @@ class Run(Struct, frozen=True):
     commits: tuple["BranchCommit", ...] = ()
     recipes: tuple["Recipe", ...] = ()
     headline: str = ""
-    measured: tuple["MeasuredTest", ...] = ()
+    measured: tuple["TestMeasurement", ...] = ()
 
 
 class Test(Struct, frozen=True):
@@ -109,18 +109,18 @@ class TutorialBlock(Struct, frozen=True):
 class Detail(Struct, frozen=True):
     """One attempt, whole but for its recordings."""
 
-    commands: tuple["Command", ...]
+    commands: tuple["ShownCommand", ...]
     citations: tuple[str, ...] = ()
     failure: str = ""
     casts: tuple["Cast", ...] = ()
-    screens: tuple["Screen", ...] = ()
+    screens: tuple["ScreenText", ...] = ()
     files: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    conversation: tuple["Turn", ...] = ()
+    conversation: tuple["ConversationTurn", ...] = ()
     texts: tuple["Text", ...] = ()
 
 
-class Command(Struct, frozen=True):
+class ShownCommand(Struct, frozen=True):
     """One command of the transcript with its output as it came; no exit code means that it never ended.
 
     `terminal` names the recording of what happened on a terminal; a program that was started there has no exit code.
@@ -163,14 +163,14 @@ class Cast(Struct, frozen=True):
     problem: str = ""
 
 
-class Screen(Struct, frozen=True):
+class ScreenText(Struct, frozen=True):
     """A snapshot of a terminal, as text with its colours."""
 
     title: str
     text: str
 
 
-class Turn(Struct, frozen=True):
+class ConversationTurn(Struct, frozen=True):
     """One entry of an agent's conversation; `role` is user, agent or tool."""
 
     role: str
@@ -186,7 +186,7 @@ class Text(Struct, frozen=True):
     note: str = ""
 
 
-class Fact(Struct, frozen=True):
+class LabeledFact(Struct, frozen=True):
     """Something about a run or a row in a word or two."""
 
     label: str
@@ -243,11 +243,11 @@ class Lane(Struct, frozen=True):
     """A row of the timeline: of a test's agents, or with a `label` instead of a test, of the run itself."""
 
     test: str
-    spans: tuple["Span", ...]
+    spans: tuple["LaneSpan", ...]
     label: str = ""
 
 
-class Span(Struct, frozen=True):
+class LaneSpan(Struct, frozen=True):
     """A stretch of time; `kind` is queue, launch, work, pull, stop or verify, or the step in a lane with a label."""
 
     kind: str
@@ -270,29 +270,29 @@ class BranchCommit(Struct, frozen=True):
     tests: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
-    witness: "Witness | None" = None
-    weakenings: tuple["Weakening", ...] = ()
+    witness: "WitnessResults | None" = None
+    weakenings: tuple["WeakenedCheck", ...] = ()
     needed_by: tuple[str, ...] = ()
     recipes: tuple[Recipe, ...] = ()
 
 
-class MeasuredTest(Struct, frozen=True):
+class TestMeasurement(Struct, frozen=True):
     """A test at the base, at its agent's commit and at the tip of the branch."""
 
     test: str
-    base: "Measured"
-    agent: "Measured"
-    tip: "Measured"
+    base: "MeasuredOutcome"
+    agent: "MeasuredOutcome"
+    tip: "MeasuredOutcome"
 
 
-class Measured(Struct, frozen=True):
+class MeasuredOutcome(Struct, frozen=True):
     """How a test went at one commit, and why it did not pass; no outcome means that it was not run there."""
 
     outcome: str = ""
     reason: str = ""
 
 
-class Witness(Struct, frozen=True):
+class WitnessResults(Struct, frozen=True):
     """Whether the old and the new test pass with the old and the new code; null where not tried."""
 
     old_test_old_code: bool | None = None
@@ -301,7 +301,7 @@ class Witness(Struct, frozen=True):
     new_test_new_code: bool | None = None
 
 
-class Weakening(Struct, frozen=True):
+class WeakenedCheck(Struct, frozen=True):
     """A check that was removed or made easier to pass."""
 
     kind: str
@@ -331,7 +331,7 @@ class Work(Struct, frozen=True):
     before_claimed: str = ""
     before: str = ""
     summary: str = ""
-    changes: tuple["Change", ...] = ()
+    changes: tuple["WorkChange", ...] = ()
     commits: tuple["WorkCommit", ...] = ()
     merged: tuple["MergedAs", ...] = ()
     branch: str = ""
@@ -339,13 +339,13 @@ class Work(Struct, frozen=True):
     added_by: str = ""
     needs: str = ""
     matters: tuple[int, ...] = ()
-    facts: tuple[Fact, ...] = ()
+    facts: tuple[LabeledFact, ...] = ()
     recipes: tuple[Recipe, ...] = ()
     notes: tuple[str, ...] = ()
     on_branch: str = ""
 
 
-class Change(Struct, frozen=True):
+class WorkChange(Struct, frozen=True):
     """Commits of one kind as the agent describes them."""
 
     kind: str

@@ -26,11 +26,11 @@ def serve(
     `on_ready` gets the address, whose token is new every time; `opens` opens it in a browser too. Port 0 is any free
     one.
     """
-    from mngr_view.app import Gate, Server, Site  # http.server costs what most commands need not pay
+    from mngr_view.app import AccessCheck, Server, Site  # http.server costs what most commands need not pay
 
     frame = read_template(template)
     with _listen(port) as listening, ExitStack() as opened:
-        gate = Gate(secrets.token_urlsafe(24), listening.getsockname()[1])
+        gate = AccessCheck(secrets.token_urlsafe(24), listening.getsockname()[1])
         # Whoever got the page needs the file that led to it no more.
         site = Site(source, frame, gate, on_page=opened.close)
         host = "[::1]" if listening.family == socket.AF_INET6 else "127.0.0.1"

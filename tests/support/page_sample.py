@@ -6,13 +6,13 @@ from mngr_view.chunks import encode
 from mngr_view.records import (
     Attempt,
     Cast,
-    Command,
     Detail,
     Index,
     Output,
     Run,
-    Screen,
+    ScreenText,
     Seek,
+    ShownCommand,
     Status,
     Test,
     Tutorial,
@@ -76,10 +76,10 @@ def command(
     code: int | None = 0,
     comment: str = "",
     seeks: tuple[Seek, ...] = (),
-) -> Command:
+) -> ShownCommand:
     output = [Output("stdout", 0.01, out)] if out else []
     output += [Output("stderr", 0.02, err)] if err else []
-    return Command(line, comment, "/home/ada/my repo", T0, 0.214, code, False, tuple(output), seeks)
+    return ShownCommand(line, comment, "/home/ada/my repo", T0, 0.214, code, False, tuple(output), seeks)
 
 
 def recorded(*events: tuple[float, str], cols: int = 80, rows: int = 24) -> str:
@@ -167,7 +167,7 @@ def _failing(casts: tuple[Cast, ...]) -> Detail:
         citations=("# make an agent and look\nacme create fix-login\nacme list",),
         failure=_FAILURE,
         casts=casts,
-        screens=(Screen("before the failure", _SCREEN),),
+        screens=(ScreenText("before the failure", _SCREEN),),
         files=("transcript.txt", "transcript.jsonl", "meta.json", "agent.cast", "editor.cast"),
     )
 

@@ -11,29 +11,29 @@ from mngr_view.records import (
     AttemptKind,
     BranchCommit,
     Cause,
-    Change,
+    ConversationTurn,
     Detail,
-    Fact,
     Index,
+    LabeledFact,
     Lane,
+    LaneSpan,
     Matter,
-    Measured,
-    MeasuredTest,
+    MeasuredOutcome,
     MergedAs,
     Patch,
     Recipe,
     Run,
     Section,
     Seek,
-    Span,
     Status,
     Test,
+    TestMeasurement,
     Text,
-    Turn,
     Tutorial,
-    Weakening,
-    Witness,
+    WeakenedCheck,
+    WitnessResults,
     Work,
+    WorkChange,
     WorkCommit,
 )
 
@@ -147,11 +147,11 @@ def _tutorial() -> Tutorial:
 
 
 FACTS = (
-    Fact("state", "finished", "good"),
-    Fact("base", "0123456789ab"),
-    Fact("slots", "4"),
-    Fact("cost", "$1.25"),
-    Fact("gate suite", "6 pass, 3 fail (all failed before)", "bad"),
+    LabeledFact("state", "finished", "good"),
+    LabeledFact("base", "0123456789ab"),
+    LabeledFact("slots", "4"),
+    LabeledFact("cost", "$1.25"),
+    LabeledFact("gate suite", "6 pass, 3 fail (all failed before)", "bad"),
 )
 
 
@@ -160,7 +160,7 @@ def lane(test: str, at: int) -> Lane:
     begin = T0 + 5.0 + at * 2
     moments = (T0, begin, begin + 2, begin + 20, begin + 21, begin + 22, begin + 30)
     kinds = ("queue", "launch", "work", "pull", "stop", "verify")
-    spans = tuple(Span(kind, moments[n], moments[n + 1]) for n, kind in enumerate(kinds))
+    spans = tuple(LaneSpan(kind, moments[n], moments[n + 1]) for n, kind in enumerate(kinds))
     return Lane(test, spans)
 
 
@@ -207,13 +207,15 @@ def _fixes(sample: PipelineSample) -> None:
         "failed",
         "failed",
         "The **sign** was wrong in `take`.\n\n- one\n- two\n\n```\nleft = 1\n```\n<b>bold</b>",
-        changes=(Change("implementation", (OWN[:12],), "Take from the shelf", 4, "anyone would lose stock"),),
+        changes=(
+            WorkChange("implementation", (OWN[:12],), "Take from the shelf", 4, "anyone would lose stock"),
+        ),
         commits=(WorkCommit(OWN, "take: from the shelf", "implementation", "test", ("shop/shelf.py",), FIX),),
         merged=(FIXED,),
         branch="tmr/night/take",
         commit=OWN,
         matters=(0,),
-        facts=(Fact("agent", "tmr-night-take"), Fact("cost", "$0.25")),
+        facts=(LabeledFact("agent", "tmr-night-take"), LabeledFact("cost", "$0.25")),
         recipes=(Recipe("revert fix 1", f"git revert --no-edit {FIX[:12]}"),),
     )
     sample.row("take", "implementation", "passed", work, *tabs)
@@ -229,7 +231,9 @@ def _findings(sample: PipelineSample) -> None:
     lie = Work("fixed", "passed", "failed", "failed", "failed", "It passes now.", notes=("it lies",))
     sample.row("list", "disputed", "failed", lie, ("agent", "agent", _talk(sample, "E   AssertionError: no")))
     lost = Work(
-        verdict="", facts=(Fact("failed at", "watch", "bad"),), notes=("watch: no sign of life for 25 s",)
+        verdict="",
+        facts=(LabeledFact("failed at", "watch", "bad"),),
+        notes=("watch: no sign of life for 25 s",),
     )
     sample.row("export", "infrastructure", "timeout", lost, ("agent", "agent", _talk(sample)))
     torn = Detail((), texts=(Text("the result as it was received", '{"outcome": "fi', "it is cut"),))
@@ -243,9 +247,9 @@ def _talk(sample: PipelineSample, failure: str = "") -> Detail:
         failure=failure,
         casts=(sample.recording("the agent", counting()),),
         conversation=(
-            Turn("user", "Look after this test.", T0),
-            Turn("tool", "$ acme list\n" + "a line of output\n" * 60, T0 + 7),
-            Turn("agent", "The subtraction is the wrong way round.", T0 + 12),
+            ConversationTurn("user", "Look after this test.", T0),
+            ConversationTurn("tool", "$ acme list\n" + "a line of output\n" * 60, T0 + 7),
+            ConversationTurn("agent", "The subtraction is the wrong way round.", T0 + 12),
         ),
         texts=(Text("its prompt", "# You look after one test\n"), Text("the check", "it said no", "failed")),
     )
@@ -254,7 +258,7 @@ def _talk(sample: PipelineSample, failure: str = "") -> Detail:
 def _commits(sample: PipelineSample) -> tuple[BranchCommit, ...]:
     for commit in (FIX, TESTS, SECOND):
         sample.chunks[f"commit/{commit}"] = encode(Patch(DIFF, "the first 100 of 200 characters"))
-    removed = Weakening("test_deleted", FILE, "test_old", "assert total == 3", "assert total")
+    removed = WeakenedCheck("test_deleted", FILE, "test_old", "assert total == 3", "assert total")
     return (
         BranchCommit(
             TESTS, "tests and docs", f"commit/{TESTS}", tests=(node("help"),), weakenings=(removed,)
@@ -268,7 +272,7 @@ def _commits(sample: PipelineSample) -> tuple[BranchCommit, ...]:
             (node("take"), node("give")),
             ("shop/shelf.py",),
             ("new public surface: --force",),
-            Witness(False, True, False, None),
+            WitnessResults(False, True, False, None),
             needed_by=(node("give"),),
             recipes=(Recipe("revert it", f"git revert --no-edit {FIX[:12]}"),),
         ),
@@ -293,9 +297,17 @@ CAUSES = (
     Cause("c3", "expected '1'", "test", (node("give"),), (node("give"),)),
 )
 MEASURED = (
-    MeasuredTest(node("take"), Measured("failed", "only 3 left"), Measured("passed"), Measured("passed")),
-    MeasuredTest(
-        node("list"), Measured("failed", "no"), Measured(reason="gone"), Measured("cannot_tell", "no")
+    TestMeasurement(
+        node("take"),
+        MeasuredOutcome("failed", "only 3 left"),
+        MeasuredOutcome("passed"),
+        MeasuredOutcome("passed"),
+    ),
+    TestMeasurement(
+        node("list"),
+        MeasuredOutcome("failed", "no"),
+        MeasuredOutcome(reason="gone"),
+        MeasuredOutcome("cannot_tell", "no"),
     ),
 )
 MATTERS = (

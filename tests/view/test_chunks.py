@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.view.desk import chunks_of
 
 from mngr_view.chunks import elements, encode
-from mngr_view.records import Detail, Screen
+from mngr_view.records import Detail, ScreenText
 
 ANY_TEXT = st.text(st.characters(codec=None))
 
@@ -16,7 +16,7 @@ ANY_TEXT = st.text(st.characters(codec=None))
 @pytest.mark.accept("V4", "Q5")
 @given(ANY_TEXT)
 def test_no_text_leaves_its_element_and_all_of_it_arrives(text: str) -> None:
-    record = Detail((), failure=text, screens=(Screen(text, "</script><!--"),), files=("<script>",))
+    record = Detail((), failure=text, screens=(ScreenText(text, "</script><!--"),), files=("<script>",))
     page = b"".join(elements([("detail/1", encode(record))]))
     assert page.count(b"<") == 2
     found = chunks_of(page)["detail/1"]

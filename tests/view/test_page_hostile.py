@@ -10,7 +10,7 @@ from tests.support.page_sample import ESC, T0, command, recorded
 
 from mngr_view import records
 from mngr_view.chunks import encode
-from mngr_view.records import Attempt, Cast, Detail, Index, Run, Screen, Seek, Tutorial, TutorialBlock
+from mngr_view.records import Attempt, Cast, Detail, Index, Run, ScreenText, Seek, Tutorial, TutorialBlock
 
 EVIL = (
     "</script><script>window.hacked=1</script><img src=x onerror=window.hacked=2>"
@@ -37,7 +37,7 @@ def hostile() -> tuple[Index, dict[str, bytes]]:
         citations=(EVIL, "<b class=evil>"),
         failure=f"E  {EVIL}\n> {EVIL}",
         casts=(cast,),
-        screens=(Screen(EVIL, EVIL),),
+        screens=(ScreenText(EVIL, EVIL),),
         files=(EVIL, "../../etc/passwd"),
         notes=(EVIL,),
     )

@@ -15,23 +15,23 @@ from mngr_view.records import (
     BranchCommit,
     Cast,
     Cause,
-    Change,
+    ConversationTurn,
     Detail,
-    Fact,
     Index,
+    LabeledFact,
     Lane,
+    LaneSpan,
     Matter,
     MergedAs,
     Patch,
     Recipe,
     Run,
     Section,
-    Span,
     Text,
-    Turn,
-    Weakening,
-    Witness,
+    WeakenedCheck,
+    WitnessResults,
     Work,
+    WorkChange,
     WorkCommit,
 )
 
@@ -54,7 +54,7 @@ _DIFF = (
 
 def hostile() -> tuple[Index, dict[str, bytes]]:
     """Every text of every record is an attack, every number an unlikely one."""
-    fact = Fact(EVIL, "javascript:window.hacked=5", "bad")
+    fact = LabeledFact(EVIL, "javascript:window.hacked=5", "bad")
     recipe = Recipe(EVIL, EVIL)
     work = Work(
         EVIL,
@@ -63,7 +63,7 @@ def hostile() -> tuple[Index, dict[str, bytes]]:
         EVIL,
         EVIL,
         f"# {EVIL}\n- {EVIL}\n```\n{EVIL}\n```\n{ESC}[31m\u202e",
-        (Change(EVIL, (EVIL,), EVIL, 10**9, EVIL),),
+        (WorkChange(EVIL, (EVIL,), EVIL, 10**9, EVIL),),
         (WorkCommit(EVIL, EVIL, EVIL, f"{EVIL} too", (EVIL,), EVIL),),
         (MergedAs(EVIL, EVIL, 1, EVIL),),
         EVIL,
@@ -86,8 +86,8 @@ def hostile() -> tuple[Index, dict[str, bytes]]:
         (EVIL, "gone"),
         (EVIL,),
         (EVIL,),
-        Witness(),
-        (Weakening(EVIL, EVIL, EVIL, EVIL, EVIL),),
+        WitnessResults(),
+        (WeakenedCheck(EVIL, EVIL, EVIL, EVIL, EVIL),),
         (EVIL,),
         (recipe,),
     )
@@ -98,18 +98,21 @@ def hostile() -> tuple[Index, dict[str, bytes]]:
         (test,),
         1.0,
         kind="pipeline",
-        facts=(Fact("state", EVIL), fact, Fact("pull request", f"https://x/{EVIL}")),
+        facts=(LabeledFact("state", EVIL), fact, LabeledFact("pull request", f"https://x/{EVIL}")),
         causes=(Cause(EVIL, EVIL, EVIL, (EVIL, "gone"), (EVIL,), EVIL, EVIL, f"E  {EVIL}"),),
         sections=(Section(EVIL, EVIL, EVIL, (EVIL, EVIL, "gone"), True),),
         matters=(Matter(EVIL, EVIL, (EVIL,), (EVIL,), (EVIL,)),),
-        lanes=(Lane(EVIL, (Span(EVIL, T0, T0 + 1), Span("work", -1e300, 1e300))), Lane("gone", ())),
+        lanes=(Lane(EVIL, (LaneSpan(EVIL, T0, T0 + 1), LaneSpan("work", -1e300, 1e300))), Lane("gone", ())),
         commits=(commit,),
         recipes=(recipe,),
     )
     detail = Detail(
         (),
         casts=(Cast(EVIL, T0, 2.0, 80, 24, "cast", EVIL),),
-        conversation=(Turn(EVIL, EVIL, T0 + 1), Turn("tool", f"{ESC}]0;{EVIL}\x07{EVIL}", 1e300)),
+        conversation=(
+            ConversationTurn(EVIL, EVIL, T0 + 1),
+            ConversationTurn("tool", f"{ESC}]0;{EVIL}\x07{EVIL}", 1e300),
+        ),
         texts=(Text(EVIL, EVIL, EVIL),),
     )
     chunks = {

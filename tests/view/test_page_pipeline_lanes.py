@@ -8,7 +8,7 @@ from playwright.sync_api import BrowserContext, expect
 from tests.support.browser import Visit, page_file, soon, visit
 from tests.support.pipeline_sample import PipelineSample, pipeline
 
-from mngr_view.records import Cause, Detail, Lane, Span, Work
+from mngr_view.records import Cause, Detail, Lane, LaneSpan, Work
 
 KINDS = ["queue", "launch", "work", "pull", "stop", "verify"]
 
@@ -46,7 +46,10 @@ def test_the_integration_has_a_lane_that_names_its_steps_and_leads_to_the_branch
     sample = pipeline()
     (run,) = sample.index().runs
     start = run.start
-    steps = (Span("merging", start + 60, start + 62), Span("gate suite, 12 tests", start + 62, start + 92))
+    steps = (
+        LaneSpan("merging", start + 60, start + 62),
+        LaneSpan("gate suite, 12 tests", start + 62, start + 92),
+    )
     run = replace(run, lanes=(*run.lanes, Lane("", steps, "integration")))
     index = replace(sample.index(), runs=(run,))
     seen = visit(context, page_file(tmp_path, index, sample.chunks), "#/run/night/timeline")

@@ -15,10 +15,10 @@ from tests.support.page_sample import T0
 from tests.support.pipeline_sample import PipelineSample
 
 from mngr_view.chunks import encode
-from mngr_view.records import Cause, Detail, Fact, Index, Turn, Work
+from mngr_view.records import Cause, ConversationTurn, Detail, Index, LabeledFact, Work
 
 PROGRAM = Path(__file__).with_name("page_server.py")
-WORKING = Work(facts=(Fact("agent", "tmr-night-busy"),))
+WORKING = Work(facts=(LabeledFact("agent", "tmr-night-busy"),))
 
 
 class Live:
@@ -39,7 +39,7 @@ class Live:
     def publish(self) -> None:
         for key, data in self.sample.chunks.items():
             (self.folder / key.replace("/", "-")).write_bytes(data)
-        run = replace(self.sample.run(), is_running=True, facts=(Fact("state", "running"),))
+        run = replace(self.sample.run(), is_running=True, facts=(LabeledFact("state", "running"),))
         (self.folder / "new").write_bytes(encode(Index("night", T0, (run,), is_live=True)))
         os.replace(self.folder / "new", self.folder / "index")
 
@@ -101,7 +101,9 @@ def test_an_open_row_gets_its_verdict_and_conversation_by_itself(live: Live, con
     page.keyboard.press("j")
     expect(seen.heading).to_contain_text("test_busy")
     expect(page.locator(".conversation")).to_contain_text("fetched when the agent is done")
-    live.sample.chunks["p0/1"] = encode(Detail((), conversation=(Turn("agent", "I am done.", T0),)))
+    live.sample.chunks["p0/1"] = encode(
+        Detail((), conversation=(ConversationTurn("agent", "I am done.", T0),))
+    )
     live.end("busy", "disputed")
     live.publish()
     expect(page.get_by_role("table", name="Claim and check")).to_have_class("verdicts disagree")

@@ -1,4 +1,4 @@
-import type { Attempt, Command, Detail, Lane, Run, Span, Test, TutorialBlock } from "../src/lib/records";
+import type { Attempt, Detail, Lane, LaneSpan, Run, ShownCommand, Test, TutorialBlock } from "../src/lib/records";
 
 /** Records as the page gets them, with only what a test is about filled in. */
 export function run(fields: Partial<Run> = {}): Run {
@@ -45,7 +45,7 @@ export function attempt(number: number, chunk: string): Attempt {
   return { number, status: "passed", start: 0, duration_s: 0, chunk, label: "", kind: "test" };
 }
 
-export function command(text: string, output = ""): Command {
+export function command(text: string, output = ""): ShownCommand {
   return {
     command: text,
     comment: "",
@@ -79,10 +79,10 @@ export function block(id: string, fields: Partial<TutorialBlock> = {}): Tutorial
   return { id, kind: "command", section: "", first_line: 1, text: "", tests: [], ...fields };
 }
 
-export function span(kind: string, start: number, end: number): Span {
-  return { kind, start, end } as Span;
+export function span(kind: string, start: number, end: number): LaneSpan {
+  return { kind, start, end } as LaneSpan;
 }
 
-export function lane(spans: readonly Span[], label = ""): Lane {
+export function lane(spans: readonly LaneSpan[], label = ""): Lane {
   return { label, spans } as Lane;
 }

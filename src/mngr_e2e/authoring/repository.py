@@ -31,7 +31,7 @@ class FileChange(Struct, frozen=True):
     blob: str
 
 
-class Repository(Struct, frozen=True):
+class TutorialRepository(Struct, frozen=True):
     """A work tree of git, by its top folder."""
 
     top: str
@@ -137,16 +137,16 @@ class Repository(Struct, frozen=True):
         return done
 
 
-def find_repository(path: str) -> Repository:
+def find_repository(path: str) -> TutorialRepository:
     """The repository that holds a file; a UsageError without one."""
     folder = os.path.dirname(os.path.realpath(path))
-    top = Repository(folder).git("rev-parse", "--show-toplevel", check=False).rstrip("\n")
+    top = TutorialRepository(folder).git("rev-parse", "--show-toplevel", check=False).rstrip("\n")
     if not top:
         raise mngr.UsageError(
             f"{folder} is not in a git repository, of which an agent could get a copy",
             hint="make one: git init",
         )
-    return Repository(top)
+    return TutorialRepository(top)
 
 
 def write_file(path: str, data: bytes) -> None:

@@ -47,7 +47,7 @@ MARK_NOTE = (
 )
 
 
-class Finding(Struct, frozen=True):
+class RuleFinding(Struct, frozen=True):
     """A rule that was broken: where, and in words for both the agent and a person.
 
     `subject` is the gap, block or file that cannot be taken because of it; without one nothing can. `command` and

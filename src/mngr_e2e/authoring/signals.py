@@ -13,7 +13,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from mngr_e2e.authoring.rules import INTERFACE_RULES, KNOWN_COMMAND, KNOWN_OPTION, VALID_SHELL, Finding
+from mngr_e2e.authoring.rules import INTERFACE_RULES, KNOWN_COMMAND, KNOWN_OPTION, VALID_SHELL, RuleFinding
 
 Kind = Literal["unknown command", "unknown option", "not valid shell", "rejected"]
 
@@ -46,7 +46,7 @@ class Resolved(Struct, frozen=True, tag_field="entry", tag="resolved"):
     schema: int = 1
 
 
-class Group(Struct, frozen=True):
+class SignalGroup(Struct, frozen=True):
     """Equal signals, as one line of the list."""
 
     id: str
@@ -65,7 +65,7 @@ def signals_path(root: str) -> str:
     return os.path.join(root, _FOLDER, "signals.jsonl")
 
 
-def signals_of(findings: Iterable[Finding], tutorial: str, now: float) -> tuple[Signal, ...]:
+def signals_of(findings: Iterable[RuleFinding], tutorial: str, now: float) -> tuple[Signal, ...]:
     """The findings that are about the interface, each once, however many rounds repeated it."""
     found = {
         (finding.rule, finding.command, finding.what): finding
@@ -108,7 +108,7 @@ def load(path: str) -> tuple[Signal | Resolved, ...]:
     return tuple(entry for line in lines if line.strip() and (entry := _decode(line)))
 
 
-def rank(entries: Iterable[Signal | Resolved], *, since: float = 0.0) -> tuple[Group, ...]:
+def rank(entries: Iterable[Signal | Resolved], *, since: float = 0.0) -> tuple[SignalGroup, ...]:
     """The groups, most frequent first, then the latest; a resolved one keeps what came before its resolution."""
     signals: dict[str, list[Signal]] = {}
     resolved: dict[str, Resolved] = {}
@@ -126,17 +126,17 @@ def group_id(signal: Signal) -> str:
     return "s" + sha256(key.encode(errors="backslashreplace")).hexdigest()[:8]
 
 
-def _groups(key: str, signals: Sequence[Signal], done: Resolved | None) -> list[Group]:
+def _groups(key: str, signals: Sequence[Signal], done: Resolved | None) -> list[SignalGroup]:
     answered = [one for one in signals if done and one.at <= done.at]
     open_ones = signals[len(answered) :]
     groups = [_group(key, open_ones, None)] if open_ones else []
     return [*groups, *([_group(key, answered, done.note)] if done and answered else [])]
 
 
-def _group(key: str, signals: Sequence[Signal], resolved: str | None) -> Group:
+def _group(key: str, signals: Sequence[Signal], resolved: str | None) -> SignalGroup:
     last = signals[-1]
     texts = tuple(dict.fromkeys(one.text for one in signals if one.text))
-    return Group(
+    return SignalGroup(
         key, last.kind, last.command, last.what, len(signals), signals[0].at, last.at, texts, resolved
     )
 

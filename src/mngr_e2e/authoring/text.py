@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from mngr_e2e.authoring.drafting.blocks import Draft
 from mngr_e2e.authoring.drafting.draft import DraftReport
 from mngr_e2e.authoring.interface.proofread import Proof
-from mngr_e2e.authoring.signals import Group
+from mngr_e2e.authoring.signals import SignalGroup
 from mngr_e2e.authoring.syncing.sync import SyncReport
 from mngr_e2e.tutorial import text as tutorial_text
 from mngr_e2e.tutorial.blocks import Block
@@ -66,11 +66,11 @@ def draft_to_review(tutorial: str, draft: Draft, proof: Proof, place: str = "") 
     return "\n".join([head, *body, *wrong, *notes])
 
 
-def ranked(groups: Sequence[Group], now: float) -> str:
+def ranked(groups: Sequence[SignalGroup], now: float) -> str:
     return "\n".join(_line(group, now) for group in groups) or "no signals"
 
 
-def _line(group: Group, now: float) -> str:
+def _line(group: SignalGroup, now: float) -> str:
     ago = _ago(now - group.last_at)
     what = one_line(f"{group.command}: {group.what}")
     line = f"{group.id}  {group.count:>3}  {ago:>11}  {group.kind:<15}  {what}"

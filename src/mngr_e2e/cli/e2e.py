@@ -13,7 +13,7 @@ from msgspec import Struct
 
 import mngr
 from mngr_e2e.cli.places import Places, find_places
-from mngr_e2e.view.attempts import RunFolder
+from mngr_e2e.view.attempts import TestRunFolder
 from mngr_e2e.view.choose import NoSuchRunError, all_runs, chosen_runs
 from mngr_e2e.view.runs import load_run
 from mngr_e2e.view.source import Choice, E2eSource
@@ -153,7 +153,7 @@ def _choice(places: Places, wish: Wish, *, is_live: bool) -> Choice:
     return Choice(tuple(runs), _title(runs, follow), _script(places, wish.tutorial), tuple(folders), follow)
 
 
-def _title(runs: Sequence[RunFolder], follow: str) -> str:
+def _title(runs: Sequence[TestRunFolder], follow: str) -> str:
     """Names the runs, unless others may come to be shown."""
     if follow:
         return "end-to-end tests"
@@ -210,7 +210,7 @@ def _listed(totals: "Counter[Status]") -> str:
     return ", ".join(f"{totals[status]} {status}" for status in _ORDER if totals[status]) or "no tests"
 
 
-def _record(folder: RunFolder, run: Run) -> dict[str, Any]:
+def _record(folder: TestRunFolder, run: Run) -> dict[str, Any]:
     counts = Counter(test.status for test in run.tests)
     return {
         "name": run.id,

@@ -2,7 +2,7 @@
 
 from typing import NoReturn, Self
 
-from mngr_e2e.session.result import Output, Result
+from mngr_e2e.session.result import OutputText, Result
 
 _SHOWN_MAX = 4000
 _COMMAND_MAX = 100
@@ -65,12 +65,12 @@ def origin(result: Result | None) -> str:
 
 
 def origin_of_text(text: str) -> str:
-    return origin(text.result if isinstance(text, Output) else None)
+    return origin(text.result if isinstance(text, OutputText) else None)
 
 
 def describe_text(text: str) -> str:
     """The command a text came from with its answer, or the text itself where no command is known."""
-    if isinstance(text, Output) and text.result is not None:
+    if isinstance(text, OutputText) and text.result is not None:
         return describe_result(text.result)
     return "\n".join(_stream("text", text))
 

@@ -11,7 +11,7 @@ class CastError(ValueError):
     """A file that is no recording."""
 
 
-class Event(Struct, frozen=True):
+class CastEvent(Struct, frozen=True):
     """Something at a moment: `kind` is o (output), i (input), r (resize), m (marker) or x (exit)."""
 
     time_s: float
@@ -19,14 +19,14 @@ class Event(Struct, frozen=True):
     data: str
 
 
-class Cast(Struct, frozen=True):
+class ParsedCast(Struct, frozen=True):
     """A recording; event times count from its start, whatever the file counts them from."""
 
     version: int
     cols: int
     rows: int
     started: float
-    events: tuple[Event, ...]
+    events: tuple[CastEvent, ...]
     is_complete: bool = True
 
     @property
@@ -38,7 +38,7 @@ class Cast(Struct, frozen=True):
         return self.events[-1].time_s if self.events else 0.0
 
 
-def read_cast(path: str | os.PathLike[str]) -> Cast:
+def read_cast(path: str | os.PathLike[str]) -> ParsedCast:
     """Reads a recording, also one that is still being written: a half last line is left out."""
     with open(path, "rb") as file:
         data = file.read()
@@ -48,11 +48,11 @@ def read_cast(path: str | os.PathLike[str]) -> Cast:
         raise CastError(f"{os.fspath(path)}: {error}") from None
 
 
-def parse_cast(data: bytes) -> Cast:
+def parse_cast(data: bytes) -> ParsedCast:
     """The recording in these bytes; CastError names the line that is wrong."""
     lines = data.split(b"\n")
     cast = _header(lines[0])
-    events: list[Event] = []
+    events: list[CastEvent] = []
     is_complete = not lines[-1].strip()
     for number, line in enumerate(lines[1:], 2):
         if not line.strip() or line.startswith(b"#"):
@@ -64,12 +64,12 @@ def parse_cast(data: bytes) -> Cast:
                 break
             raise CastError(f"line {number} is no event: {error}") from None
         before = events[-1].time_s if events and cast.version == 3 else 0.0
-        events.append(Event(before + event[0], event[1], event[2]))
+        events.append(CastEvent(before + event[0], event[1], event[2]))
         is_complete = is_complete or number == len(lines)
     return msgspec.structs.replace(cast, events=tuple(events), is_complete=is_complete)
 
 
-def text(cast: Cast) -> str:
+def text(cast: ParsedCast) -> str:
     """All output in one piece, with its escape sequences."""
     return "".join(event.data for event in cast.events if event.kind == "o")
 
@@ -87,7 +87,7 @@ def mend(path: str | os.PathLike[str]) -> bool:
     return False
 
 
-def _header(line: bytes) -> Cast:
+def _header(line: bytes) -> ParsedCast:
     try:
         header: dict[str, Any] = msgspec.json.decode(line, type=dict[str, Any])
         version = header["version"]
@@ -95,6 +95,6 @@ def _header(line: bytes) -> Cast:
             raise CastError(f"asciicast version {version!r}, not 2 or 3")
         term = header["term"] if version == 3 else header
         cols, rows = (term["cols"], term["rows"]) if version == 3 else (term["width"], term["height"])
-        return Cast(version, int(cols), int(rows), float(header.get("timestamp") or 0), ())
+        return ParsedCast(version, int(cols), int(rows), float(header.get("timestamp") or 0), ())
     except (msgspec.MsgspecError, KeyError, TypeError, UnicodeDecodeError) as error:
         raise CastError(f"line 1 is no asciicast header: {error}") from None

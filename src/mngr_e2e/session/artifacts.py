@@ -36,7 +36,7 @@ class Meta(Struct, frozen=True):
     line: int = 0
 
 
-class Attempt(Struct, frozen=True):
+class ClaimedAttempt(Struct, frozen=True):
     """A folder claimed for one attempt of one test."""
 
     node_id: str
@@ -63,7 +63,7 @@ def runs_folder(rootdir: str, chosen: str | None, env: Mapping[str, str]) -> str
     return os.path.join(rootdir, ".mngr", "e2e")
 
 
-def claim_attempt(runs: str, run: str, node_id: str, file: str = "", line: int = 0) -> Attempt:
+def claim_attempt(runs: str, run: str, node_id: str, file: str = "", line: int = 0) -> ClaimedAttempt:
     """Makes and returns the first attempt folder that nobody has: safe between processes."""
     test = os.path.join(runs, run, slug(node_id))
     os.makedirs(test, exist_ok=True)
@@ -76,10 +76,10 @@ def claim_attempt(runs: str, run: str, node_id: str, file: str = "", line: int =
         except FileExistsError:
             number += 1
             continue
-        return Attempt(node_id, run, number, folder, file, line)
+        return ClaimedAttempt(node_id, run, number, folder, file, line)
 
 
-def running_meta(attempt: Attempt, start: float) -> Meta:
+def running_meta(attempt: ClaimedAttempt, start: float) -> Meta:
     """What is known of an attempt when it begins."""
     return Meta(
         node_id=attempt.node_id,

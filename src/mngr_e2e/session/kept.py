@@ -8,7 +8,7 @@ from msgspec import Struct
 from mngr_e2e.session.runner import Chunk, StreamName
 
 
-class Stream(Struct):
+class KeptStream(Struct):
     """One stream: its first bytes, its last ones as they pass, and how many fell between."""
 
     head_left: int
@@ -42,8 +42,8 @@ class Kept:
 
     def __init__(self, limit: int, tell: Callable[[Chunk], None]) -> None:
         self._tell = tell
-        self.streams: dict[StreamName, Stream] = {
-            name: Stream(limit - limit // 2, limit // 2, [], deque()) for name in ("stdout", "stderr")
+        self.streams: dict[StreamName, KeptStream] = {
+            name: KeptStream(limit - limit // 2, limit // 2, [], deque()) for name in ("stdout", "stderr")
         }
 
     def hear(self, chunk: Chunk) -> None:

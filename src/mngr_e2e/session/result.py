@@ -6,28 +6,28 @@ from msgspec import Struct
 from msgspec.structs import force_setattr
 
 
-class Output(str):
+class OutputText(str):
     """Text that a command printed; the Result it belongs to survives stripping and slicing."""
 
     __slots__ = ("result",)
     result: "Result | None"
 
-    def __new__(cls, text: str, result: "Result | None" = None) -> "Output":
+    def __new__(cls, text: str, result: "Result | None" = None) -> "OutputText":
         made = super().__new__(cls, text)
         made.result = result
         return made
 
-    def strip(self, chars: str | None = None, /) -> "Output":
-        return Output(super().strip(chars), self.result)
+    def strip(self, chars: str | None = None, /) -> "OutputText":
+        return OutputText(super().strip(chars), self.result)
 
-    def lstrip(self, chars: str | None = None, /) -> "Output":
-        return Output(super().lstrip(chars), self.result)
+    def lstrip(self, chars: str | None = None, /) -> "OutputText":
+        return OutputText(super().lstrip(chars), self.result)
 
-    def rstrip(self, chars: str | None = None, /) -> "Output":
-        return Output(super().rstrip(chars), self.result)
+    def rstrip(self, chars: str | None = None, /) -> "OutputText":
+        return OutputText(super().rstrip(chars), self.result)
 
-    def __getitem__(self, key: "SupportsIndex | slice", /) -> "Output":
-        return Output(super().__getitem__(key), self.result)
+    def __getitem__(self, key: "SupportsIndex | slice", /) -> "OutputText":
+        return OutputText(super().__getitem__(key), self.result)
 
 
 class Result(Struct, frozen=True):
@@ -48,5 +48,5 @@ class Result(Struct, frozen=True):
     stderr_left_out: int = 0
 
     def __post_init__(self) -> None:
-        force_setattr(self, "stdout", Output(self.stdout, self))
-        force_setattr(self, "stderr", Output(self.stderr, self))
+        force_setattr(self, "stdout", OutputText(self.stdout, self))
+        force_setattr(self, "stderr", OutputText(self.stderr, self))

@@ -39,7 +39,7 @@ class Chunk(Struct, frozen=True):
     data: bytes
 
 
-class Ended(Struct, frozen=True):
+class JobEnd(Struct, frozen=True):
     """How a command ended: its exit code, 128+n after signal n, 124 at the deadline."""
 
     exit_code: int
@@ -47,7 +47,7 @@ class Ended(Struct, frozen=True):
     timed_out: bool = False
 
 
-def run_job(job: Job, heard: Callable[[Chunk], None]) -> Ended:
+def run_job(job: Job, heard: Callable[[Chunk], None]) -> JobEnd:
     """Runs a job in a session of its own and hands over its output as it comes.
 
     At the deadline the whole process group is killed. Returns at most 0.3 s after the command's end or the deadline,
@@ -69,11 +69,11 @@ def run_job(job: Job, heard: Callable[[Chunk], None]) -> Ended:
         said = f"{error.filename or job.argv[0]}: {error.strerror}\n".encode()
         heard(Chunk("stderr", 0.0, said))
         code = _NOT_FOUND if isinstance(error, FileNotFoundError) else _NOT_RUNNABLE
-        return Ended(code, time.monotonic() - started)
+        return JobEnd(code, time.monotonic() - started)
     try:
         timed_out = _Listener(child, job, started, heard).listen()
         code = TIMED_OUT if timed_out else _exit_code(child.returncode)
-        return Ended(code, time.monotonic() - started, timed_out)
+        return JobEnd(code, time.monotonic() - started, timed_out)
     except BaseException:
         _kill_group(child)
         raise

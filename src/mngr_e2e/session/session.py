@@ -10,13 +10,13 @@ from pathlib import Path
 import msgspec
 
 from mngr_e2e.recorder.stop import stop_recorders
-from mngr_e2e.session.artifacts import Attempt, Status, running_meta, write_meta
+from mngr_e2e.session.artifacts import ClaimedAttempt, Status, running_meta, write_meta
 from mngr_e2e.session.kept import Kept
 from mngr_e2e.session.result import Result
 from mngr_e2e.session.runner import Job, run_job
-from mngr_e2e.session.steps import Steps
+from mngr_e2e.session.steps import TerminalSteps
 from mngr_e2e.session.terminal import Shape, Terminal
-from mngr_e2e.session.transcript import Record, Transcript, piece
+from mngr_e2e.session.transcript import CommandRecord, Transcript, piece
 from mngr_e2e.session.world.isolation import World, end_world, keep_world, make_world
 from mngr_e2e.tutorial.blocks import block_id
 
@@ -26,7 +26,7 @@ class E2eSession:
 
     def __init__(
         self,
-        attempt: Attempt,
+        attempt: ClaimedAttempt,
         *,
         shell: str = "sh",
         timeout_s: float = 60,
@@ -68,11 +68,12 @@ class E2eSession:
         """Where this attempt's transcript, casts and screens are; put more there."""
         return Path(self._attempt.folder)
 
-    def run(
+    def run(  # noqa: PLR0913 - the arguments of subprocess.run, and an alias
         self,
         command: str,
         *,
         comment: str = "",
+        timeout: float | None = None,
         timeout_s: float | None = None,
         env: Mapping[str, str] | None = None,
         cwd: "str | os.PathLike[str] | None" = None,
@@ -82,12 +83,16 @@ class E2eSession:
 
         Of each stream the first and last 5 MB are kept (mark e2e(output_mb=10)) and the rest is counted.
         `cwd` counts from the test's repository, `env` is added to the session's, stdin is empty unless given.
+        `timeout` is in seconds, by default that of the mark e2e; `timeout_s` is another name of it.
         """
+        if timeout is not None and timeout_s is not None:
+            raise TypeError("timeout and timeout_s are the same: give one of them")
+        seconds = timeout_s if timeout is None else timeout
         job = Job(
             (self._shell, "-c", command),
             {**self.env, **(env or {})},
             self._world.repo if cwd is None else os.path.join(self._world.repo, cwd),
-            self._timeout_s if timeout_s is None else timeout_s,
+            self._timeout_s if seconds is None else seconds,
             stdin.encode() if isinstance(stdin, str) else stdin,
         )
         return self._run(command, comment, job)
@@ -103,7 +108,7 @@ class E2eSession:
         words = re.sub(r"[^A-Za-z0-9_]+", "-", name or command)[:30].strip("-")
         numbered = f"{len(self._terminals) + 1}-{words}".rstrip("-")
         shape = Shape(command, self._world.repo, numbered, cols, rows)
-        steps = Steps(self._transcript, self._world.repo, numbered)
+        steps = TerminalSteps(self._transcript, self._world.repo, numbered)
         terminal = Terminal(self._world, shape, self._attempt.folder, steps)
         self._terminals.append(terminal)
         return terminal
@@ -140,7 +145,7 @@ class E2eSession:
         start = time.time()
         writer = self._transcript.begin(command, comment)
         kept = Kept(self._output_bytes, writer.hear)
-        record = Record(start, 0.0, job.cwd, command, comment, None, False, ())
+        record = CommandRecord(start, 0.0, job.cwd, command, comment, None, False, ())
         try:
             ended = run_job(job, kept.hear)
             record = msgspec.structs.replace(record, exit_code=ended.exit_code, timed_out=ended.timed_out)

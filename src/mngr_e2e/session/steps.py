@@ -11,13 +11,13 @@ import time
 
 import msgspec
 
-from mngr_e2e.session.runner import Chunk, Ended
-from mngr_e2e.session.transcript import Record, Transcript, piece
+from mngr_e2e.session.runner import Chunk, JobEnd
+from mngr_e2e.session.transcript import CommandRecord, Transcript, piece
 
 _WORDS_MAX = 200
 
 
-class Steps:
+class TerminalSteps:
     """Writes the steps of one terminal into both forms of the transcript."""
 
     def __init__(self, transcript: Transcript, cwd: str, terminal: str) -> None:
@@ -27,7 +27,7 @@ class Steps:
         """Notes that a program is being started on the terminal."""
         comment = f"terminal {self._terminal}, {size[0]}x{size[1]}"
         self._transcript.begin(command, comment)
-        self._end(Record(time.time(), 0.0, self._cwd, command, comment, None, False, ()))
+        self._end(CommandRecord(time.time(), 0.0, self._cwd, command, comment, None, False, ()))
 
     def note(self, words: str, start: float, *, shown: str = "", is_ok: bool = True) -> None:
         """Notes a step that was begun at `start` and is over, with what the terminal showed if that matters."""
@@ -38,8 +38,10 @@ class Steps:
         writer = self._transcript.begin(command, "")
         for chunk in heard:
             writer.hear(chunk)
-        writer.end(Ended(code, duration_s), 0)
-        self._end(Record(start, duration_s, self._cwd, command, "", code, False, tuple(map(piece, heard))))
+        writer.end(JobEnd(code, duration_s), 0)
+        self._end(
+            CommandRecord(start, duration_s, self._cwd, command, "", code, False, tuple(map(piece, heard)))
+        )
 
-    def _end(self, record: Record) -> None:
+    def _end(self, record: CommandRecord) -> None:
         self._transcript.end(msgspec.structs.replace(record, terminal=self._terminal))

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from mngr_e2e.recorder import writer
 from mngr_e2e.session.runner import ask
-from mngr_e2e.session.steps import Steps
+from mngr_e2e.session.steps import TerminalSteps
 from mngr_e2e.session.world.isolation import World
 
 _POLL_S = 0.03
@@ -64,7 +64,7 @@ class TerminalError(AssertionError):
 class Terminal:
     """A program on a screen: send it keys, wait for what it shows."""
 
-    def __init__(self, world: World, shape: Shape, artifacts: str, steps: Steps) -> None:
+    def __init__(self, world: World, shape: Shape, artifacts: str, steps: TerminalSteps) -> None:
         self.command, self._shape, self._artifacts = shape.command, shape, artifacts
         self._world, self._steps, self._snapshots = world, steps, 0
         steps.begin(shape.command, (shape.cols, shape.rows))

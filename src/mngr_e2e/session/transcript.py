@@ -19,7 +19,7 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from mngr_e2e.session.kept import Kept
-from mngr_e2e.session.runner import Chunk, Ended, StreamName
+from mngr_e2e.session.runner import Chunk, JobEnd, StreamName
 
 _NO_NEWLINE = "\\ no newline"
 _MARKS: dict[StreamName, bytes] = {"stdout": b"  ", "stderr": b"! "}
@@ -38,7 +38,7 @@ class Piece(Struct, frozen=True):
         return base64.b64decode(self.b64) if isinstance(self.b64, str) else str(self.text).encode()
 
 
-class Record(Struct, frozen=True):
+class CommandRecord(Struct, frozen=True):
     """One line of `transcript.jsonl`; `start` is in seconds since 1970.
 
     `stdout_left_out` counts bytes between the beginning and the end of a flood that are not among the chunks.
@@ -58,7 +58,7 @@ class Record(Struct, frozen=True):
     terminal: str = ""
 
 
-class Entry(Struct, frozen=True):
+class TranscriptEntry(Struct, frozen=True):
     """One command as `transcript.txt` tells it; `exit_code` is None when the run broke off."""
 
     command: str
@@ -75,13 +75,13 @@ def piece(chunk: Chunk) -> Piece:
         return Piece(chunk.stream, chunk.at, b64=base64.b64encode(chunk.data).decode())
 
 
-def read_records(path: str) -> list[Record]:
+def read_records(path: str) -> list[CommandRecord]:
     """Every command of a `transcript.jsonl`; a line cut by a crash is left out."""
     records = []
     with open(path, "rb") as file:
         for line in file:
             if line.endswith(b"\n"):
-                records.append(msgspec.json.decode(line, type=Record))
+                records.append(msgspec.json.decode(line, type=CommandRecord))
     return records
 
 
@@ -97,7 +97,7 @@ class Transcript:
         writer.begin(command, comment)
         return writer
 
-    def end(self, record: Record) -> None:
+    def end(self, record: CommandRecord) -> None:
         self._json.write(msgspec.json.encode(record) + b"\n")
         self._json.flush()
 
@@ -126,7 +126,7 @@ class TextWriter:
         if whole:
             self._write(b"".join(_line(chunk.stream, line) for line in whole))
 
-    def end(self, ended: Ended, timeout_s: float) -> None:
+    def end(self, ended: JobEnd, timeout_s: float) -> None:
         why = f" timed out after {timeout_s:g} s" if ended.timed_out else ""
         self._write(f"? {ended.exit_code}{why}\n".encode())
 
@@ -154,9 +154,9 @@ def _line(stream: StreamName, line: bytes) -> bytes:
     return _MARKS[stream] + line.decode(errors="replace").encode() + b"\n"
 
 
-def parse_transcript(text: str) -> list[Entry]:
+def parse_transcript(text: str) -> list[TranscriptEntry]:
     """The entries of a `transcript.txt`, also of one that broke off."""
-    entries: list[Entry] = []
+    entries: list[TranscriptEntry] = []
     lines = text.split("\n")
     starts = [at for at, line in enumerate(lines) if line.startswith("$ ")]
     for start, end in pairwise([*starts, len(lines)]):
@@ -174,5 +174,7 @@ def parse_transcript(text: str) -> list[Entry]:
                 found.setdefault(mark, []).append(f"{line[2:]}\n")
         code = int(found["? "][0].split()[0]) if found["? "] else None
         command = "".join(found["$ "] + found["> "])[:-1]
-        entries.append(Entry(command, "\n".join(comment), "".join(found["  "]), "".join(found["! "]), code))
+        entries.append(
+            TranscriptEntry(command, "\n".join(comment), "".join(found["  "]), "".join(found["! "]), code)
+        )
     return entries

@@ -11,7 +11,7 @@ _MILD = ("running", "skipped", "passed")
 _PATTERN = os.path.join("*", "*", "attempt-*", "meta.json")
 
 
-class Meta(Struct, frozen=True):
+class StatusMeta(Struct, frozen=True):
     """The part of an artifact's `meta.json` that is read here."""
 
     node_id: str
@@ -24,7 +24,7 @@ def last_statuses(*artifacts_dirs: str) -> dict[str, str]:
     for path in (path for folder in artifacts_dirs for path in glob(os.path.join(escape(folder), _PATTERN))):
         try:
             with open(path, "rb") as file:
-                meta = msgspec.json.decode(file.read(), type=Meta)
+                meta = msgspec.json.decode(file.read(), type=StatusMeta)
             when = os.stat(path).st_mtime
         except (OSError, msgspec.DecodeError):
             continue

@@ -23,7 +23,7 @@ _BAD = ("failed", "error", "timeout")
 NAME = re.compile(r"attempt-([0-9]{1,6})")
 
 
-class RunFolder(Struct, frozen=True):
+class TestRunFolder(Struct, frozen=True):
     """A run on disk; `id` is its name, made different where several runs of one page share it."""
 
     id: str
@@ -66,7 +66,7 @@ class _Meta(Struct, frozen=True):
     reason: str = ""
 
 
-def load_attempts(run: RunFolder, test: str, *, is_alive: bool) -> Iterator[AttemptFolder]:
+def load_attempts(run: TestRunFolder, test: str, *, is_alive: bool) -> Iterator[AttemptFolder]:
     """The attempts of one test, in order. In a run that is over, one that still says "running" broke off."""
     found = [(match, entry) for entry in try_entries(run.path, test) if (match := NAME.fullmatch(entry.name))]
     for match, entry in sorted(found, key=lambda pair: int(pair[0][1])):

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Sequence
 
-from mngr_e2e.view.attempts import RunFolder
+from mngr_e2e.view.attempts import TestRunFolder
 from mngr_e2e.view.runs import find_runs, is_run
 from mngr_lib.safe_text import one_line
 
@@ -16,26 +16,26 @@ class NoSuchRunError(LookupError):
         self.word, self.known = word, tuple(known)
 
 
-def all_runs(artifacts: Sequence[str]) -> list[RunFolder]:
+def all_runs(artifacts: Sequence[str]) -> list[TestRunFolder]:
     """Every run in folders of runs, the oldest first."""
     found = {run.path: run for folder in artifacts for run in find_runs(folder)}
     return sorted(found.values(), key=lambda run: (run.changed_ns, run.id))
 
 
-def chosen_runs(words: Sequence[str], artifacts: Sequence[str]) -> list[RunFolder]:
+def chosen_runs(words: Sequence[str], artifacts: Sequence[str]) -> list[TestRunFolder]:
     """The runs that words mean, each a run's name, a run's folder or a folder of runs."""
     known = all_runs(artifacts)
     found = {run.path: run for word in words for run in _meant(word, known)}
     return list(found.values())
 
 
-def _meant(word: str, known: Sequence[RunFolder]) -> list[RunFolder]:
+def _meant(word: str, known: Sequence[TestRunFolder]) -> list[TestRunFolder]:
     named = [run for run in known if run.id == word]
     if named:
         return named
     folder = os.path.realpath(word)
     if is_run(folder):
-        return [RunFolder(one_line(os.path.basename(folder)), folder, os.stat(folder).st_mtime_ns)]
+        return [TestRunFolder(one_line(os.path.basename(folder)), folder, os.stat(folder).st_mtime_ns)]
     inside = find_runs(folder) if os.path.isdir(folder) else []
     if not inside:
         raise NoSuchRunError(word, [run.id for run in reversed(known)])

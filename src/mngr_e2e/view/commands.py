@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import msgspec
 from msgspec import Struct
 
-from mngr_e2e.session.transcript import Record
-from mngr_e2e.view.files import Found, amount, try_read
+from mngr_e2e.session.transcript import CommandRecord
+from mngr_e2e.view.files import FileContent, amount, try_read
 from mngr_e2e.view.times import length, moment
-from mngr_e2e.view.transcript_text import Told, parse_text
+from mngr_e2e.view.transcript_text import TextCommand, parse_text
 from mngr_lib.safe_text import one_line
-from mngr_view.records import Command, Output
+from mngr_view.records import Output, ShownCommand
 
 JSON_LIMIT = 48_000_000
 TEXT_LIMIT = 16_000_000
@@ -26,7 +26,7 @@ _NO_TIMES = "transcript.jsonl is damaged or incomplete: the times of some comman
 class Commands(Struct, frozen=True):
     """What was found, and what a reader must know about it."""
 
-    commands: tuple[Command, ...]
+    commands: tuple[ShownCommand, ...]
     notes: tuple[str, ...] = ()
 
 
@@ -53,7 +53,7 @@ def load_commands(root: str, folder: tuple[str, ...], start: float) -> Commands:
     return Commands(shown, tuple(notes))
 
 
-def _lines(found: Found | None, notes: list[str]) -> list[Record | None]:
+def _lines(found: FileContent | None, notes: list[str]) -> list[CommandRecord | None]:
     """A record for each line, None for a damaged one."""
     if found is None:
         return []
@@ -63,16 +63,18 @@ def _lines(found: Found | None, notes: list[str]) -> list[Record | None]:
     return [_record(line) for line in lines[:-1]]
 
 
-def _record(line: bytes) -> Record | None:
+def _record(line: bytes) -> CommandRecord | None:
     try:
-        return msgspec.json.decode(line, type=Record)
+        return msgspec.json.decode(line, type=CommandRecord)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
 
 
-def _join(lines: Sequence[Record | None], told: Sequence[Told], start: float) -> tuple[list[Command], bool]:
+def _join(
+    lines: Sequence[CommandRecord | None], told: Sequence[TextCommand], start: float
+) -> tuple[list[ShownCommand], bool]:
     """Line by line; for the n-th that is damaged or missing the n-th command of the text."""
-    commands: list[Command] = []
+    commands: list[ShownCommand] = []
     is_damaged = False
     now = start
     for number in range(max(len(lines), len(told))):
@@ -87,7 +89,7 @@ def _join(lines: Sequence[Record | None], told: Sequence[Told], start: float) ->
     return commands, is_damaged
 
 
-def _from_record(record: Record) -> Command:
+def _from_record(record: CommandRecord) -> ShownCommand:
     # A character that was cut in two by a read is put together again.
     decoders = {name: codecs.getincrementaldecoder("utf-8")("replace") for name in ("stdout", "stderr")}
     pieces = []
@@ -99,7 +101,7 @@ def _from_record(record: Record) -> Command:
         pieces.append(Output(piece.stream, piece.at, decoders[piece.stream].decode(data)))
     at = pieces[-1].at if pieces else 0.0
     pieces += [Output(name, at, decoders[name].decode(b"", True)) for name in ("stdout", "stderr")]
-    return Command(
+    return ShownCommand(
         record.command,
         record.comment,
         record.cwd,
@@ -112,9 +114,9 @@ def _from_record(record: Record) -> Command:
     )
 
 
-def _from_text(told: Told, start: float) -> Command:
+def _from_text(told: TextCommand, start: float) -> ShownCommand:
     output = tuple(_merged([Output(stream, 0.0, text) for stream, text in told.output]))
-    return Command(told.command, told.comment, "", start, 0.0, told.exit_code, told.is_timed_out, output)
+    return ShownCommand(told.command, told.comment, "", start, 0.0, told.exit_code, told.is_timed_out, output)
 
 
 def _merged(pieces: Sequence[Output]) -> list[Output]:
@@ -140,7 +142,7 @@ def _close(merged: list[Output], texts: list[str]) -> None:
         merged[-1] = msgspec.structs.replace(merged[-1], text="".join(texts))
 
 
-def _shortened(command: Command, number: int, notes: list[str]) -> Command:
+def _shortened(command: ShownCommand, number: int, notes: list[str]) -> ShownCommand:
     """Without what no reader can take in: of a flood the beginning and the end are kept."""
     words = [
         text if len(text) <= _WORDS_LIMIT else f"{text[:_WORDS_LIMIT]} […]"

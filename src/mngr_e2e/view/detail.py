@@ -10,11 +10,11 @@ from mngr_e2e.recorder.recordings import Recorded
 from mngr_e2e.recorder.writer import INDEX
 from mngr_e2e.view.attempts import FAILURE, AttemptFolder
 from mngr_e2e.view.commands import load_commands
-from mngr_e2e.view.files import Entry, amount, try_entries, try_read
+from mngr_e2e.view.files import FolderEntry, amount, try_entries, try_read
 from mngr_e2e.view.tapes import LIMIT, Tape, read_tape
 from mngr_e2e.view.times import moment
 from mngr_lib.safe_text import one_line
-from mngr_view.records import Cast, Command, Detail, Screen, Seek
+from mngr_view.records import Cast, Detail, ScreenText, Seek, ShownCommand
 
 CAST_LIMIT = 40
 SCREEN_LIMIT = 200
@@ -26,7 +26,7 @@ _UNFINISHED = "meta.json.new"
 """What a killed process left beside its `meta.json` begins with this."""
 
 
-class Recording(Struct, frozen=True):
+class PlayableRecording(Struct, frozen=True):
     """A recording of an attempt: its place in the page and what it holds; `terminal` is the name of its terminal."""
 
     cast: Cast
@@ -35,7 +35,7 @@ class Recording(Struct, frozen=True):
     terminal: str = ""
 
 
-def load_detail(attempt: AttemptFolder, recordings: Sequence[Recording]) -> Detail:
+def load_detail(attempt: AttemptFolder, recordings: Sequence[PlayableRecording]) -> Detail:
     """Everything of an attempt but its recordings' text; never fails, whatever the folder holds."""
     start, end = attempt.start, attempt.start + attempt.duration_s
     found = load_commands(attempt.root, attempt.names, start)
@@ -56,7 +56,7 @@ def load_detail(attempt: AttemptFolder, recordings: Sequence[Recording]) -> Deta
     )
 
 
-def load_recordings(attempt: AttemptFolder) -> Iterator[Recording]:
+def load_recordings(attempt: AttemptFolder) -> Iterator[PlayableRecording]:
     """The recordings of an attempt one after another, in the order of the numbers in their names."""
     # What the recorders said of their recordings, by file name; the later of two counts.
     found = try_read(attempt.root, *attempt.names, CASTS, INDEX, limit=_TEXT_LIMIT)
@@ -71,7 +71,7 @@ def load_recordings(attempt: AttemptFolder) -> Iterator[Recording]:
         yield load_recording(attempt, entry.name, noted.get(entry.name))
 
 
-def load_recording(attempt: AttemptFolder, name: str, noted: Recorded | None = None) -> Recording:
+def load_recording(attempt: AttemptFolder, name: str, noted: Recorded | None = None) -> PlayableRecording:
     found = try_read(attempt.root, *attempt.names, CASTS, name, limit=LIMIT)
     tape = read_tape(found) if found else Tape("", problem="it cannot be read")
     error = try_read(attempt.root, *attempt.names, CASTS, f"{name}.error", limit=_ERROR_LIMIT)
@@ -87,20 +87,20 @@ def load_recording(attempt: AttemptFolder, name: str, noted: Recorded | None = N
         problem="; ".join(filter(None, problems)),
     )
     end = start + tape.duration_s if tape.has_end else 0.0
-    return Recording(cast, tape, end, one_line(name.removesuffix(".cast")))
+    return PlayableRecording(cast, tape, end, one_line(name.removesuffix(".cast")))
 
 
-def cast_files(attempt: AttemptFolder) -> list[Entry]:
+def cast_files(attempt: AttemptFolder) -> list[FolderEntry]:
     """The plain files among an attempt's casts, as many as a page shows."""
     found = [entry for entry in try_entries(attempt.root, *attempt.names, CASTS) if _is_cast(entry)]
     return found[:CAST_LIMIT]
 
 
-def _is_cast(entry: Entry) -> bool:
+def _is_cast(entry: FolderEntry) -> bool:
     return entry.kind == "file" and entry.name.endswith(".cast")
 
 
-def _with_seeks(command: Command, recordings: Sequence[Recording], end: float) -> Command:
+def _with_seeks(command: ShownCommand, recordings: Sequence[PlayableRecording], end: float) -> ShownCommand:
     """With the second in each recording that ran while the command did; one that began meanwhile from its start.
 
     What was done on a terminal leads into its own recording only.
@@ -118,14 +118,14 @@ def _with_seeks(command: Command, recordings: Sequence[Recording], end: float) -
     return msgspec.structs.replace(command, seeks=tuple(seeks))
 
 
-def _screens(attempt: AttemptFolder) -> tuple[tuple[Screen, ...], list[str]]:
+def _screens(attempt: AttemptFolder) -> tuple[tuple[ScreenText, ...], list[str]]:
     entries = [one for one in try_entries(attempt.root, *attempt.names, "screens") if one.kind == "file"]
     screens = []
     for entry in entries[:SCREEN_LIMIT]:
         found = try_read(attempt.root, *attempt.names, "screens", entry.name, limit=_TEXT_LIMIT)
         if found:
             screens.append(
-                Screen(one_line(entry.name.rpartition(".")[0] or entry.name), found.text.rstrip("\n"))
+                ScreenText(one_line(entry.name.rpartition(".")[0] or entry.name), found.text.rstrip("\n"))
             )
     more = len(entries) - SCREEN_LIMIT
     return tuple(screens), [f"{more} more screens are in the folder"] if more > 0 else []

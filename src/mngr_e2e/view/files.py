@@ -12,7 +12,7 @@ _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-class Found(Struct, frozen=True):
+class FileContent(Struct, frozen=True):
     """The beginning of a file, and how large all of it is."""
 
     data: bytes
@@ -27,7 +27,7 @@ class Found(Struct, frozen=True):
         return self.data.decode(errors="replace")
 
 
-class Entry(Struct, frozen=True):
+class FolderEntry(Struct, frozen=True):
     """A name in a folder, `kind` being what it is itself and not what it links to."""
 
     name: str
@@ -36,7 +36,7 @@ class Entry(Struct, frozen=True):
     changed_ns: int = 0
 
 
-def read(root: str, *names: str, limit: int) -> Found:
+def read(root: str, *names: str, limit: int) -> FileContent:
     """At most `limit` bytes of a plain file below `root`; an OSError says why not."""
     _check(names)
     with _opened(root, names[:-1]) as folder:
@@ -51,10 +51,10 @@ def read(root: str, *names: str, limit: int) -> Found:
         if not stat.S_ISREG(facts.st_mode):
             raise OSError(errno.EINVAL, "it is no plain file")
         data = file.read(limit)
-    return Found(data, max(facts.st_size, len(data)))
+    return FileContent(data, max(facts.st_size, len(data)))
 
 
-def try_read(root: str, *names: str, limit: int) -> Found | None:
+def try_read(root: str, *names: str, limit: int) -> FileContent | None:
     """The same, or None where there is nothing that can be read."""
     try:
         return read(root, *names, limit=limit)
@@ -62,7 +62,7 @@ def try_read(root: str, *names: str, limit: int) -> Found | None:
         return None
 
 
-def entries(root: str, *names: str) -> list[Entry]:
+def entries(root: str, *names: str) -> list[FolderEntry]:
     """What is in a folder below `root`, by name; an OSError says why it cannot be told."""
     _check(names)
     found = []
@@ -72,11 +72,11 @@ def entries(root: str, *names: str) -> list[Entry]:
                 facts = os.stat(name, dir_fd=folder, follow_symlinks=False)
             except OSError:
                 continue
-            found.append(Entry(name, _kind(facts.st_mode), facts.st_size, facts.st_mtime_ns))
+            found.append(FolderEntry(name, _kind(facts.st_mode), facts.st_size, facts.st_mtime_ns))
     return sorted(found, key=lambda entry: natural(entry.name))
 
 
-def try_entries(root: str, *names: str) -> list[Entry]:
+def try_entries(root: str, *names: str) -> list[FolderEntry]:
     try:
         return entries(root, *names)
     except OSError:

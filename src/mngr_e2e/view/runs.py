@@ -6,8 +6,8 @@ from collections.abc import Container, Iterable, Sequence
 from msgspec import Struct
 
 from mngr_e2e.session.alive import is_alive
-from mngr_e2e.view.attempts import NAME, AttemptFolder, RunFolder, load_attempts
-from mngr_e2e.view.files import Entry, entries, try_entries
+from mngr_e2e.view.attempts import NAME, AttemptFolder, TestRunFolder, load_attempts
+from mngr_e2e.view.files import FolderEntry, entries, try_entries
 from mngr_lib.safe_text import one_line
 from mngr_view.records import Attempt, Run, Test
 
@@ -22,11 +22,11 @@ class LoadedRun(Struct, frozen=True):
     attempts: dict[str, AttemptFolder]
 
 
-def find_runs(artifacts: str) -> list[RunFolder]:
+def find_runs(artifacts: str) -> list[TestRunFolder]:
     """The runs in a folder of runs, the oldest first; none where there is no such folder."""
     root = os.path.realpath(artifacts)
     found = [entry for entry in try_entries(root) if entry.kind == "folder" and entry.name[0] != "."]
-    runs = [RunFolder(one_line(one.name), os.path.join(root, one.name), one.changed_ns) for one in found]
+    runs = [TestRunFolder(one_line(one.name), os.path.join(root, one.name), one.changed_ns) for one in found]
     return sorted((run for run in runs if is_run(run.path)), key=lambda run: (run.changed_ns, run.id))
 
 
@@ -40,19 +40,19 @@ def is_run(path: str) -> bool:
     )
 
 
-def with_own_ids(runs: Iterable[RunFolder]) -> tuple[RunFolder, ...]:
+def with_own_ids(runs: Iterable[TestRunFolder]) -> tuple[TestRunFolder, ...]:
     """The runs, those with a name that another already has numbered."""
-    named: dict[str, RunFolder] = {}
+    named: dict[str, TestRunFolder] = {}
     for run in runs:
         name, number = run.id, 1
         while name in named:
             number += 1
             name = f"{run.id} ({number})"
-        named[name] = RunFolder(name, run.path, run.changed_ns)
+        named[name] = TestRunFolder(name, run.path, run.changed_ns)
     return tuple(named.values())
 
 
-def load_run(folder: RunFolder) -> LoadedRun:
+def load_run(folder: TestRunFolder) -> LoadedRun:
     """Every test that has a folder, as a row; what is wrong with one is said on it."""
     alive = is_alive(folder.path)
     warnings: list[str] = []
@@ -73,7 +73,7 @@ def load_run(folder: RunFolder) -> LoadedRun:
     return LoadedRun(_run(folder, tuple(rows.values()), alive, warnings), attempts)
 
 
-def _tests(found: Sequence[Entry], warnings: list[str]) -> list[str]:
+def _tests(found: Sequence[FolderEntry], warnings: list[str]) -> list[str]:
     folders = [entry.name for entry in found if entry.kind == "folder" and entry.name[0] != "."]
     links = [entry.name for entry in found if entry.kind == "link"]
     warnings += [f"{one_line(name)} is a link and was not followed" for name in links]
@@ -104,7 +104,7 @@ def _row(folder: str, found: Sequence[AttemptFolder], taken: Container[str]) -> 
     )
 
 
-def _run(folder: RunFolder, rows: Sequence[Test], alive: bool, warnings: Sequence[str]) -> Run:
+def _run(folder: TestRunFolder, rows: Sequence[Test], alive: bool, warnings: Sequence[str]) -> Run:
     times = [(one.start, one.start + one.duration_s) for row in rows for one in row.attempts if one.start]
     start = min((begin for begin, _ in times), default=0.0)
     shown = list(warnings[:_WARNING_LIMIT])

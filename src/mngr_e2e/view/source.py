@@ -8,7 +8,7 @@ from hashlib import sha256
 from msgspec import Struct
 
 from mngr_e2e.session.alive import is_alive
-from mngr_e2e.view.attempts import AttemptFolder, RunFolder
+from mngr_e2e.view.attempts import AttemptFolder, TestRunFolder
 from mngr_e2e.view.detail import cast_files, load_detail, load_recording, load_recordings
 from mngr_e2e.view.files import try_entries
 from mngr_e2e.view.runs import LoadedRun, find_runs, load_run, with_own_ids
@@ -22,7 +22,7 @@ _OLDER_RUNS = 20
 class Choice(Struct, frozen=True):
     """What to show: these runs, and with `follow` also those that appear in that folder later."""
 
-    runs: tuple[RunFolder, ...]
+    runs: tuple[TestRunFolder, ...]
     title: str
     script: Script | None = None
     artifacts: tuple[str, ...] = ()
@@ -96,7 +96,7 @@ class E2eSource:
         with self._lock:
             return self._attempts.get(key)
 
-    def _runs(self) -> tuple[RunFolder, ...]:
+    def _runs(self) -> tuple[TestRunFolder, ...]:
         runs = self._choice.runs
         if self._choice.follow:
             known = {run.path for run in runs}

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from mngr_e2e.view.files import Found, amount
+from mngr_e2e.view.files import FileContent, amount
 
 LIMIT = 16_000_000
 _LONGEST_S = 30 * 86_400.0
@@ -38,7 +38,7 @@ class _Events(Struct):
     has_end: bool = False
 
 
-def read_tape(found: Found) -> Tape:
+def read_tape(found: FileContent) -> Tape:
     """Reads version 2 and 3, also from a file that is cut, damaged or no recording at all: `problem` says so."""
     first, _, rest = found.data.partition(b"\n")
     try:

@@ -11,7 +11,7 @@ _NO_NEWLINE = "\\ no newline"
 _EXIT = re.compile(r"(-?\d{1,9})(?P<late> timed out)?")
 
 
-class Told(Struct):
+class TextCommand(Struct):
     """One command as the text tells it, its output in lines."""
 
     command: str
@@ -21,23 +21,23 @@ class Told(Struct):
     is_timed_out: bool = False
 
 
-def parse_text(text: str) -> list[Told]:
+def parse_text(text: str) -> list[TextCommand]:
     """Every command of a transcript, also of one that broke off; lines that are no transcript are passed over."""
-    found: list[Told] = []
+    found: list[TextCommand] = []
     comment: list[str] = []
     for line in text.split("\n"):
         mark, rest = line[:2], line[2:]
         if mark == "# ":
             comment.append(rest)
         elif mark == "$ ":
-            found.append(Told(rest, "\n".join(comment), []))
+            found.append(TextCommand(rest, "\n".join(comment), []))
             comment = []
         elif found:
             _continue(found[-1], line, mark, rest)
     return found
 
 
-def _continue(told: Told, line: str, mark: str, rest: str) -> None:
+def _continue(told: TextCommand, line: str, mark: str, rest: str) -> None:
     if mark == "> " and not told.output:
         told.command += f"\n{rest}"
     elif mark in _STREAMS:

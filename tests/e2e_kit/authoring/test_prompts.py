@@ -22,7 +22,7 @@ from mngr_e2e.authoring.batch import Batch
 from mngr_e2e.authoring.drafting import checks as draft_checks
 from mngr_e2e.authoring.drafting import compare as tutorial_changes
 from mngr_e2e.authoring.interface import proofread
-from mngr_e2e.authoring.rules import DRAFT_RULES, HUMAN, SYNC_RULES, Finding
+from mngr_e2e.authoring.rules import DRAFT_RULES, HUMAN, SYNC_RULES, RuleFinding
 from mngr_e2e.authoring.syncing import checks as sync_checks
 from mngr_e2e.tutorial.blocks import Block, read_blocks
 from mngr_e2e.tutorial.check import compare
@@ -79,12 +79,14 @@ def test_a_quote_at_the_end_of_a_block_can_be_cited() -> None:
 
 
 def test_one_message_holds_all_findings_and_their_rules() -> None:
-    said = corrections([Finding(HUMAN, "t.sh:3", "put it back"), Finding(rules.FILES, "a.txt", "no")], 1)
+    said = corrections(
+        [RuleFinding(HUMAN, "t.sh:3", "put it back"), RuleFinding(rules.FILES, "a.txt", "no")], 1
+    )
     assert "- t.sh:3: put it back (rule human-blocks)\n" in said
     assert f"- {HUMAN}: {DRAFT_RULES[HUMAN]}\n" in said
     assert rules.KNOWN_OPTION not in said
     assert "This is the last round." in said
-    many = corrections([Finding(rules.FILES, f"{number}.txt", "no") for number in range(99)], 2)
+    many = corrections([RuleFinding(rules.FILES, f"{number}.txt", "no") for number in range(99)], 2)
     assert "- 49.txt: no" in many
     assert "- and 49 more of the kind\n" in many
     assert "2 rounds are left." in many

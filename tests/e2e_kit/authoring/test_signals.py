@@ -5,7 +5,7 @@ from threading import Thread
 
 import pytest
 
-from mngr_e2e.authoring.rules import FILES, KNOWN_COMMAND, KNOWN_OPTION, Finding
+from mngr_e2e.authoring.rules import FILES, KNOWN_COMMAND, KNOWN_OPTION, RuleFinding
 from mngr_e2e.authoring.signals import Resolved, Signal, append, group_id, load, rank, rejection, signals_of
 
 
@@ -34,10 +34,10 @@ def test_the_most_frequent_come_first_and_of_equals_the_latest() -> None:
 @pytest.mark.accept("A7")
 def test_only_what_is_about_the_interface_is_a_signal_and_once_a_run() -> None:
     findings = [
-        Finding(KNOWN_OPTION, "t:1", "no", "g1", "notes list", "--a"),
-        Finding(KNOWN_OPTION, "t:9", "no", "g2", "notes list", "--a"),
-        Finding(KNOWN_COMMAND, "t:1", "no", "g1", "notes", "tag"),
-        Finding(FILES, "file.txt", "no"),
+        RuleFinding(KNOWN_OPTION, "t:1", "no", "g1", "notes list", "--a"),
+        RuleFinding(KNOWN_OPTION, "t:9", "no", "g2", "notes list", "--a"),
+        RuleFinding(KNOWN_COMMAND, "t:1", "no", "g1", "notes", "tag"),
+        RuleFinding(FILES, "file.txt", "no"),
     ]
     assert [(one.kind, one.what) for one in signals_of(findings, "t.sh", 1.0)] == [
         ("unknown option", "--a"),

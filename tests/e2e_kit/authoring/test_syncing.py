@@ -9,7 +9,16 @@ from tests.e2e_kit.tutorial.desk import citing
 
 import mngr
 from mngr_e2e.authoring.agent.workplace import AgentFailedError
-from mngr_e2e.authoring.rules import COVERED, EXACT, FAITHFUL, FILES, KEPT_TESTS, OTHERS, READABLE, Finding
+from mngr_e2e.authoring.rules import (
+    COVERED,
+    EXACT,
+    FAITHFUL,
+    FILES,
+    KEPT_TESTS,
+    OTHERS,
+    READABLE,
+    RuleFinding,
+)
 from mngr_e2e.authoring.syncing.sync import SyncReport, plan_sync, sync
 from mngr_e2e.tutorial.check import check
 
@@ -36,7 +45,7 @@ def run(project: Project, **author: object) -> SyncReport:
     )
 
 
-def rules(findings: tuple[Finding, ...]) -> list[tuple[str, str]]:
+def rules(findings: tuple[RuleFinding, ...]) -> list[tuple[str, str]]:
     return [(finding.rule, finding.where.partition(":")[0]) for finding in findings]
 
 

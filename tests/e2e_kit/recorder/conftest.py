@@ -10,7 +10,7 @@ from tests.support.growing_cast import shown_so_far
 from tests.support.needs import needs
 from tests.support.world import World
 
-from mngr_e2e.recorder.cast import Cast, read_cast
+from mngr_e2e.recorder.cast import ParsedCast, read_cast
 from mngr_e2e.recorder.stop import stop_recorders
 
 CONFIG = "[commands.create]\nconnect_command = '''{}'''\n"
@@ -53,7 +53,7 @@ class Studio(Mngr):
         """Creates an agent without a terminal and returns what was said on stderr."""
         return self.ok("create", name, "--", "sh", "-c", f"{line}; exec sleep 1000").stderr
 
-    def cast(self, name: str) -> Cast:
+    def cast(self, name: str) -> ParsedCast:
         return read_cast(self.casts / name)
 
     def shown(self, name: str) -> str:

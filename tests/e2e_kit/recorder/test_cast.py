@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from mngr_e2e.recorder.cast import CastError, Event, mend, parse_cast, read_cast, text
+from mngr_e2e.recorder.cast import CastError, CastEvent, mend, parse_cast, read_cast, text
 
 V3 = Path(__file__).parent / "v3.cast"
 HEADER = b'{"version": 2, "width": 80, "height": 24, "timestamp": 7}\n'
@@ -14,7 +14,7 @@ def test_v2_times_are_absolute() -> None:
     cast = parse_cast(HEADER + b'[0.5, "o", "a"]\n[1.5, "i", "q"]\n[2, "o", "\\u00e9"]\n')
     assert cast.size == (80, 24)
     assert cast.started == 7
-    assert cast.events == (Event(0.5, "o", "a"), Event(1.5, "i", "q"), Event(2.0, "o", "é"))
+    assert cast.events == (CastEvent(0.5, "o", "a"), CastEvent(1.5, "i", "q"), CastEvent(2.0, "o", "é"))
     assert cast.duration_s == 2
     assert text(cast) == "aé"
     assert cast.is_complete

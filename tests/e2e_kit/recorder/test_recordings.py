@@ -12,7 +12,7 @@ from tests.support.growing_cast import shown_so_far
 from mngr.process import wait_until
 from mngr.testing.waiting import PATIENCE_S
 from mngr_e2e import E2eSession
-from mngr_e2e.recorder.cast import Cast, read_cast
+from mngr_e2e.recorder.cast import ParsedCast, read_cast
 from mngr_e2e.recorder.recordings import Recorded, read_recordings
 from mngr_e2e.recorder.stop import stop_recorders
 from mngr_e2e.recorder.writer import note_start
@@ -23,7 +23,7 @@ CLOCK = "while :; do date +now=%s.%N=; sleep 0.2; done"
 TICK_S = 0.02
 
 
-def _said_and_recorded(cast: Cast, start: float) -> tuple[float, float]:
+def _said_and_recorded(cast: ParsedCast, start: float) -> tuple[float, float]:
     """The last time of day that a recording shows, and when it says that this was shown."""
     event = [event for event in cast.events if "now=" in event.data][-1]
     return float(re.findall(r"now=([0-9.]+)=", event.data)[-1]), start + event.time_s

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from mngr.testing.waiting import PATIENCE_S
-from mngr_e2e.session.runner import Chunk, Ended, Job, run_job
+from mngr_e2e.session.runner import Chunk, Job, JobEnd, run_job
 
 
-def run(command: str, timeout_s: float = 60, stdin: bytes | None = None) -> tuple[Ended, bytes, bytes]:
+def run(command: str, timeout_s: float = 60, stdin: bytes | None = None) -> tuple[JobEnd, bytes, bytes]:
     chunks: list[Chunk] = []
     job = Job(("sh", "-c", command), dict(os.environ), "/", timeout_s, stdin)
     ended = run_job(job, chunks.append)

@@ -18,6 +18,18 @@ def test_commands_run_in_the_repository_with_what_the_call_adds(session: E2eSess
 
 
 @pytest.mark.accept("F8")
+@pytest.mark.parametrize("name", ["timeout", "timeout_s"])
+def test_a_timeout_is_called_as_in_subprocess_or_by_its_unit(session: E2eSession, name: str) -> None:
+    result = session.run("sleep 60", **{name: 0.2})  # type: ignore[arg-type]
+    assert (result.exit_code, result.timed_out) == (124, True)
+
+
+def test_two_timeouts_of_one_command_are_refused(session: E2eSession) -> None:
+    with pytest.raises(TypeError, match="give one of them"):
+        session.run("true", timeout=1, timeout_s=1)
+
+
+@pytest.mark.accept("F8")
 def test_text_that_is_not_utf8_is_shown_with_replacements(session: E2eSession) -> None:
     assert session.run("printf 'a\\377b'").stdout == "a\ufffdb"
 

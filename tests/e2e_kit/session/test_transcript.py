@@ -10,8 +10,15 @@ from hypothesis import strategies as st
 from mngr_e2e import E2eSession
 from mngr_e2e.session.artifacts import claim_attempt
 from mngr_e2e.session.kept import Kept
-from mngr_e2e.session.runner import Chunk, Ended
-from mngr_e2e.session.transcript import Entry, Record, TextWriter, parse_transcript, piece, read_records
+from mngr_e2e.session.runner import Chunk, JobEnd
+from mngr_e2e.session.transcript import (
+    CommandRecord,
+    TextWriter,
+    TranscriptEntry,
+    parse_transcript,
+    piece,
+    read_records,
+)
 
 chunks = st.lists(
     st.builds(Chunk, st.sampled_from(["stdout", "stderr"]), st.just(0.0), st.binary(min_size=1, max_size=20)),
@@ -51,8 +58,10 @@ def test_what_was_written_is_read_back(run: list[tuple[str, str, list[Chunk], in
             for chunk in heard:
                 kept.hear(chunk)
             writer.hear_rest(kept)
-            writer.end(Ended(code, 0.0), 60)
-            wanted.append(Entry(command, comment, _text(heard, "stdout"), _text(heard, "stderr"), code))
+            writer.end(JobEnd(code, 0.0), 60)
+            wanted.append(
+                TranscriptEntry(command, comment, _text(heard, "stdout"), _text(heard, "stderr"), code)
+            )
         file.seek(0)
         assert parse_transcript(file.read().decode()) == wanted
 
@@ -127,12 +136,12 @@ def test_a_line_cut_by_a_crash_is_left_out(tmp_path: Path, session: E2eSession) 
     whole = (session.artifacts / "transcript.jsonl").read_bytes()
     cut = tmp_path / "cut.jsonl"
     cut.write_bytes(whole + whole[:20])
-    records: list[Record] = read_records(str(cut))
+    records: list[CommandRecord] = read_records(str(cut))
     assert [record.command for record in records] == ["echo hi"]
 
 
 def test_a_text_that_broke_off_has_no_exit_code() -> None:
-    assert parse_transcript("# c\n$ sleep 9\n  so far\n") == [Entry("sleep 9", "c", "so far\n")]
+    assert parse_transcript("# c\n$ sleep 9\n  so far\n") == [TranscriptEntry("sleep 9", "c", "so far\n")]
 
 
 def _text(heard: list[Chunk], stream: str) -> str:

@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 from mngr_e2e.session.artifacts import Meta, Status, slug, write_meta
-from mngr_e2e.session.transcript import Piece, Record, Transcript
-from mngr_e2e.view.attempts import AttemptFolder, RunFolder
+from mngr_e2e.session.transcript import CommandRecord, Piece, Transcript
+from mngr_e2e.view.attempts import AttemptFolder, TestRunFolder
 from mngr_e2e.view.runs import load_run
 from mngr_view.records import Run, Test
 
@@ -21,8 +21,8 @@ class RunDesk:
         self.name = name
 
     @property
-    def folder(self) -> RunFolder:
-        return RunFolder(self.name, str(self.path.resolve()))
+    def folder(self) -> TestRunFolder:
+        return TestRunFolder(self.name, str(self.path.resolve()))
 
     def attempt(self, node_id: str, status: Status = "passed", number: int = 1, start: float = T0) -> Path:
         """An attempt with its `meta.json` and nothing else."""
@@ -42,12 +42,14 @@ class RunDesk:
         return found
 
 
-def record(command: str, start: float = T0, *pieces: tuple[float, str], duration: float = 1.0) -> Record:
+def record(
+    command: str, start: float = T0, *pieces: tuple[float, str], duration: float = 1.0
+) -> CommandRecord:
     chunks = tuple(Piece("stdout", at, text=text) for at, text in pieces)
-    return Record(start, duration, "/repo", command, "", 0, False, chunks)
+    return CommandRecord(start, duration, "/repo", command, "", 0, False, chunks)
 
 
-def write_records(attempt: Path, *records: Record) -> None:
+def write_records(attempt: Path, *records: CommandRecord) -> None:
     """Both forms of the transcript."""
     transcript = Transcript(str(attempt))
     for one in records:

@@ -12,7 +12,7 @@ from tests.e2e_kit.view.desk import T0, record, write_records
 
 from mngr_e2e import E2eSession
 from mngr_e2e.session.artifacts import claim_attempt
-from mngr_e2e.session.transcript import Piece, Record
+from mngr_e2e.session.transcript import CommandRecord, Piece
 from mngr_e2e.view.commands import OUTPUT_LIMIT, Commands, load_commands
 from mngr_view.chunks import encode
 from mngr_view.records import Output
@@ -125,7 +125,7 @@ def test_pipes_links_and_bad_bytes_are_no_transcript(folder: Path, tmp_path: Pat
 
 
 RECORDS = st.builds(
-    Record,
+    CommandRecord,
     start=st.floats(allow_nan=False, allow_infinity=False),
     duration=st.floats(allow_nan=False, allow_infinity=False),
     cwd=st.text(),

@@ -11,7 +11,7 @@ from mngr_e2e.recorder.writer import note_start
 from mngr_e2e.session.artifacts import Meta, write_meta
 from mngr_e2e.view.detail import load_detail, load_recordings
 from mngr_view.chunks import encode
-from mngr_view.records import Detail, Screen, Seek
+from mngr_view.records import Detail, ScreenText, Seek
 
 A = "tests/test_a.py::test_one"
 
@@ -49,7 +49,10 @@ def test_everything_of_an_attempt_is_there(run: RunDesk, attempt: Path) -> None:
     assert found.failure == "E   it broke"
     (cast,) = found.casts
     assert (cast.title, cast.start, cast.duration_s, cast.cols, cast.rows) == ("shell", T0, 2.5, 90, 20)
-    assert found.screens == (Screen("1-shell-1", "begin"), Screen("1-shell-2-end", "\x1b[1mend\x1b[0m"))
+    assert found.screens == (
+        ScreenText("1-shell-1", "begin"),
+        ScreenText("1-shell-2-end", "\x1b[1mend\x1b[0m"),
+    )
     assert found.files == ("own/data.csv",)
     assert found.notes == ()
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.e2e_kit.recorder import conftest
 
 from mngr_e2e.recorder.cast import parse_cast, text
-from mngr_e2e.view.files import Found
+from mngr_e2e.view.files import FileContent
 from mngr_e2e.view.tapes import Tape, read_tape
 from mngr_view.chunks import encode
 
@@ -19,7 +19,7 @@ HEAD = {"version": 2, "width": 90, "height": 20, "timestamp": 1790000000, "title
 
 def tape(*lines: object, end: bytes = b"\n", head: object = HEAD) -> Tape:
     data = b"\n".join(json.dumps(line).encode() for line in (head, *lines)) + end
-    return read_tape(Found(data, len(data)))
+    return read_tape(FileContent(data, len(data)))
 
 
 def events(found: Tape) -> list[list[object]]:
@@ -28,7 +28,7 @@ def events(found: Tape) -> list[list[object]]:
 
 @pytest.mark.accept("V1", "F15")
 def test_version_3_becomes_version_2_with_the_same_output_at_the_same_times() -> None:
-    found, before = read_tape(Found(V3, len(V3))), parse_cast(V3)
+    found, before = read_tape(FileContent(V3, len(V3))), parse_cast(V3)
     after = parse_cast(found.text.encode())
     assert (after.version, after.size, text(after)) == (2, before.size, text(before))
     assert [round(one.time_s, 6) for one in after.events if one.kind == "o"] == [
@@ -71,14 +71,14 @@ def test_sizes_and_times_that_would_choke_a_player_are_left_out() -> None:
 @pytest.mark.accept("Q5")
 def test_a_long_recording_is_cut_at_a_line_and_says_so() -> None:
     data = json.dumps(HEAD).encode() + b'\n[0.5, "o", "x"]\n[1.5, "o", "cut he'
-    found = read_tape(Found(data, 99_000_000))
+    found = read_tape(FileContent(data, 99_000_000))
     assert events(found) == [[0.5, "o", "x"]]
     assert found.problem == f"99.0 MB long: the first {len(data)} bytes are shown"
 
 
 @pytest.mark.parametrize("data", [b"", b"\xff\xfe", b"hello", b"[]", b'{"version": 1}', b"[" * 10_000])
 def test_what_is_no_recording_says_so(data: bytes) -> None:
-    found = read_tape(Found(data, len(data)))
+    found = read_tape(FileContent(data, len(data)))
     assert found.text == ""
     assert "no recording" in found.problem
 
@@ -106,7 +106,7 @@ HEADS = st.fixed_dictionaries(
 @given(st.binary() | HEADS, st.lists(st.binary() | EVENTS))
 def test_whatever_is_read_the_player_gets_a_sound_recording(head: bytes, lines: list[bytes]) -> None:
     data = b"\n".join([head, *lines])
-    found = read_tape(Found(data, len(data)))
+    found = read_tape(FileContent(data, len(data)))
     encode(found)
     if found.text:
         cast = parse_cast(found.text.encode())

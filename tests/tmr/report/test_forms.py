@@ -45,7 +45,7 @@ from mngr_tmr.report.out.summary import Summary, make_summary, summary_schema
 from mngr_tmr.report.out.terminal import report_lines
 from mngr_tmr.report.report import write_summary
 from mngr_tmr.run_folder.folder import RunFolder
-from mngr_view.records import Fact
+from mngr_view.records import LabeledFact
 
 FOLDER = RunFolder("/repo/.mngr/tmr/r1")
 ALL = (CLEAN, FIXED, BLOCKED, LOST, MALFORMED, QUEUED, ESCALATING)
@@ -174,7 +174,7 @@ def test_every_form_says_of_the_branch_what_was_measured_there() -> None:
     run = make_run(model, {}, "r1")
     assert (run.headline, len(run.measured)) == (told, 5)
     assert {test.name[5:]: test.status for test in run.tests if test.status != "passed"} == {"left": "failed"}
-    assert Fact("gate suite", "4 pass, 1 fails (it failed before)", "bad") in run.facts
+    assert LabeledFact("gate suite", "4 pass, 1 fails (it failed before)", "bad") in run.facts
     assert "green" not in str(run.facts)
 
 

@@ -1,4 +1,4 @@
-import type { Command, Run, Test, TutorialBlock } from "./records";
+import type { Run, ShownCommand, Test, TutorialBlock } from "./records";
 
 /** The tutorial's blocks that a test stands for. */
 export function blocksOf(run: Run, test: Test): readonly TutorialBlock[] {
@@ -7,13 +7,13 @@ export function blocksOf(run: Run, test: Test): readonly TutorialBlock[] {
 }
 
 /** The block that has this command as one of its lines, so that a transcript leads back to the tutorial. */
-export function blockWith(blocks: readonly TutorialBlock[], command: Command): TutorialBlock | undefined {
+export function blockWith(blocks: readonly TutorialBlock[], command: ShownCommand): TutorialBlock | undefined {
   const wanted = command.command.trim();
   return blocks.find((block) => block.text.split("\n").some((line) => line.trim() === wanted));
 }
 
 /** The number of the first command that is this line of a block. */
-export function numberOf(commands: readonly Command[], line: string): number | undefined {
+export function numberOf(commands: readonly ShownCommand[], line: string): number | undefined {
   const at = commands.findIndex((command) => command.command.trim() === line.trim());
   return at < 0 ? undefined : at + 1;
 }

@@ -28,7 +28,7 @@ export interface Run {
   readonly tutorial: Tutorial | null;
   readonly warnings: readonly string[];
   readonly kind: RunKind;
-  readonly facts: readonly Fact[];
+  readonly facts: readonly LabeledFact[];
   readonly causes: readonly Cause[];
   readonly sections: readonly Section[];
   readonly matters: readonly Matter[];
@@ -36,7 +36,7 @@ export interface Run {
   readonly commits: readonly BranchCommit[];
   readonly recipes: readonly Recipe[];
   readonly headline: string;
-  readonly measured: readonly MeasuredTest[];
+  readonly measured: readonly TestMeasurement[];
 }
 
 export interface Test {
@@ -78,18 +78,18 @@ export interface TutorialBlock {
 }
 
 export interface Detail {
-  readonly commands: readonly Command[];
+  readonly commands: readonly ShownCommand[];
   readonly citations: readonly string[];
   readonly failure: string;
   readonly casts: readonly Cast[];
-  readonly screens: readonly Screen[];
+  readonly screens: readonly ScreenText[];
   readonly files: readonly string[];
   readonly notes: readonly string[];
-  readonly conversation: readonly Turn[];
+  readonly conversation: readonly ConversationTurn[];
   readonly texts: readonly Text[];
 }
 
-export interface Command {
+export interface ShownCommand {
   readonly command: string;
   readonly comment: string;
   readonly cwd: string;
@@ -123,12 +123,12 @@ export interface Cast {
   readonly problem: string;
 }
 
-export interface Screen {
+export interface ScreenText {
   readonly title: string;
   readonly text: string;
 }
 
-export interface Turn {
+export interface ConversationTurn {
   readonly role: string;
   readonly text: string;
   readonly at: number;
@@ -140,7 +140,7 @@ export interface Text {
   readonly note: string;
 }
 
-export interface Fact {
+export interface LabeledFact {
   readonly label: string;
   readonly value: string;
   readonly tone: Tone;
@@ -182,11 +182,11 @@ export interface Matter {
 
 export interface Lane {
   readonly test: string;
-  readonly spans: readonly Span[];
+  readonly spans: readonly LaneSpan[];
   readonly label: string;
 }
 
-export interface Span {
+export interface LaneSpan {
   readonly kind: string;
   readonly start: number;
   readonly end: number;
@@ -201,32 +201,32 @@ export interface BranchCommit {
   readonly tests: readonly string[];
   readonly paths: readonly string[];
   readonly flags: readonly string[];
-  readonly witness: Witness | null;
-  readonly weakenings: readonly Weakening[];
+  readonly witness: WitnessResults | null;
+  readonly weakenings: readonly WeakenedCheck[];
   readonly needed_by: readonly string[];
   readonly recipes: readonly Recipe[];
 }
 
-export interface MeasuredTest {
+export interface TestMeasurement {
   readonly test: string;
-  readonly base: Measured;
-  readonly agent: Measured;
-  readonly tip: Measured;
+  readonly base: MeasuredOutcome;
+  readonly agent: MeasuredOutcome;
+  readonly tip: MeasuredOutcome;
 }
 
-export interface Measured {
+export interface MeasuredOutcome {
   readonly outcome: string;
   readonly reason: string;
 }
 
-export interface Witness {
+export interface WitnessResults {
   readonly old_test_old_code: boolean | null;
   readonly old_test_new_code: boolean | null;
   readonly new_test_old_code: boolean | null;
   readonly new_test_new_code: boolean | null;
 }
 
-export interface Weakening {
+export interface WeakenedCheck {
   readonly kind: string;
   readonly file: string;
   readonly test: string;
@@ -246,7 +246,7 @@ export interface Work {
   readonly before_claimed: string;
   readonly before: string;
   readonly summary: string;
-  readonly changes: readonly Change[];
+  readonly changes: readonly WorkChange[];
   readonly commits: readonly WorkCommit[];
   readonly merged: readonly MergedAs[];
   readonly branch: string;
@@ -254,13 +254,13 @@ export interface Work {
   readonly added_by: string;
   readonly needs: string;
   readonly matters: readonly number[];
-  readonly facts: readonly Fact[];
+  readonly facts: readonly LabeledFact[];
   readonly recipes: readonly Recipe[];
   readonly notes: readonly string[];
   readonly on_branch: string;
 }
 
-export interface Change {
+export interface WorkChange {
   readonly kind: string;
   readonly commits: readonly string[];
   readonly summary: string;

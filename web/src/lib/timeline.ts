@@ -1,4 +1,4 @@
-import type { Lane, Run, Span } from "./records";
+import type { Lane, LaneSpan, Run } from "./records";
 
 export interface Stretch {
   readonly start: number;
@@ -46,7 +46,7 @@ export function ticks(whole: Stretch): readonly number[] {
 }
 
 /** What a span counts as: the run's own lane tells steps of the integration. */
-export function kindOf(lane: Lane, span: Span): string {
+export function kindOf(lane: Lane, span: LaneSpan): string {
   if (lane.label) return "integrate";
   return KINDS.has(span.kind) ? span.kind : "other";
 }
@@ -76,10 +76,10 @@ export function load(lanes: readonly Lane[], whole: Stretch, count: number): rea
   return counts;
 }
 
-function isAgent(span: Span): boolean {
+function isAgent(span: LaneSpan): boolean {
   return span.kind !== "queue" && span.kind !== "verify";
 }
 
-function overlap(span: Span, from: number, length: number): number {
+function overlap(span: LaneSpan, from: number, length: number): number {
   return Math.max(Math.min(span.end, from + length) - Math.max(span.start, from), 0);
 }

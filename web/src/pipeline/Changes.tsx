@@ -1,5 +1,5 @@
 import { commitName, commitOf, short } from "../lib/pipeline";
-import type { Change, Run, Work, WorkCommit } from "../lib/records";
+import type { Run, Work, WorkChange, WorkCommit } from "../lib/records";
 import { formatRoute } from "../lib/route";
 import { Name } from "../shell/Name";
 
@@ -51,7 +51,7 @@ const HOW: ReadonlyMap<string, string> = new Map([
   ["merged_into", "the same as"],
 ]);
 
-function Described({ change }: { change: Change }) {
+function Described({ change }: { change: WorkChange }) {
   return (
     <p class="described">
       <span class="tag">

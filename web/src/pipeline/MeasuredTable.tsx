@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { rowOf } from "../lib/pipeline";
-import type { Measured, MeasuredTest, Run } from "../lib/records";
+import type { MeasuredOutcome, Run, TestMeasurement } from "../lib/records";
 import { formatRoute } from "../lib/route";
 import { Name } from "../shell/Name";
 import { tone } from "./ClaimAndCheck";
@@ -52,11 +52,11 @@ export function MeasuredTable({ run }: { run: Run }) {
   );
 }
 
-function passes(row: MeasuredTest): boolean {
+function passes(row: TestMeasurement): boolean {
   return row.tip.outcome === "passed";
 }
 
-function Cell({ seen }: { seen: Measured }) {
+function Cell({ seen }: { seen: MeasuredOutcome }) {
   return (
     <td class={tone(seen.outcome)} title={seen.reason}>
       {seen.outcome ? <Name text={seen.outcome.replaceAll("_", " ")} /> : "–"}

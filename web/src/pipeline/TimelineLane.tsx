@@ -1,6 +1,6 @@
 import { plain } from "../lib/ansi";
 import { rowOf } from "../lib/pipeline";
-import type { Lane, Run, Span } from "../lib/records";
+import type { Lane, LaneSpan, Run } from "../lib/records";
 import { formatRoute } from "../lib/route";
 import { clock, duration } from "../lib/time";
 import { KINDS, kindOf, place, type Stretch } from "../lib/timeline";
@@ -36,7 +36,7 @@ export function TimelineLane({ run, lane, whole, top }: Props) {
   );
 }
 
-function told(span: Span, whole: Stretch, name: string): string {
+function told(span: LaneSpan, whole: Stretch, name: string): string {
   const [from, to] = [clock(span.start - whole.start), clock(span.end - whole.start)];
   return plain(`${KINDS.get(span.kind) ?? span.kind} ${duration(span.end - span.start)}, ${from} – ${to}\n${name}`);
 }

@@ -1,9 +1,9 @@
 import { visible } from "../lib/ansi";
-import type { Weakening } from "../lib/records";
+import type { WeakenedCheck } from "../lib/records";
 import { Name } from "../shell/Name";
 
 /** Checks that a commit removed or made easier to pass. */
-export function Weakenings({ weakenings }: { weakenings: readonly Weakening[] }) {
+export function Weakenings({ weakenings }: { weakenings: readonly WeakenedCheck[] }) {
   if (weakenings.length === 0) return null;
   return (
     <ul class="weakenings" aria-label="Weaker checks">

@@ -1,7 +1,7 @@
-import type { Witness } from "../lib/records";
+import type { WitnessResults } from "../lib/records";
 
 /** Old and new test against old and new code: a fix is one that turns red to green. */
-export function WitnessTable({ witness }: { witness: Witness }) {
+export function WitnessTable({ witness }: { witness: WitnessResults }) {
   return (
     <table class="witness" aria-label="Witness">
       <thead>

@@ -1,8 +1,8 @@
-import type { Fact } from "../lib/records";
+import type { LabeledFact } from "../lib/records";
 import { Name } from "./Name";
 
 /** Facts in a word or two, side by side. */
-export function Facts({ facts }: { facts: readonly Fact[] }) {
+export function Facts({ facts }: { facts: readonly LabeledFact[] }) {
   if (facts.length === 0) return null;
   return (
     <dl class="known">

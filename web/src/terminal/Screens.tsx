@@ -1,10 +1,10 @@
 import { splitLines } from "../lib/lines";
-import type { Screen } from "../lib/records";
+import type { ScreenText } from "../lib/records";
 import { Name } from "../shell/Name";
 import { TerminalLines } from "./TerminalLines";
 
 /** Snapshots of terminals, in their own colours. */
-export function Screens({ screens }: { screens: readonly Screen[] }) {
+export function Screens({ screens }: { screens: readonly ScreenText[] }) {
   if (screens.length === 0) return null;
   return (
     <section class="screens">

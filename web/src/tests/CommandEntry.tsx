@@ -1,14 +1,14 @@
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { plain } from "../lib/ansi";
 import { linesOf, splitLines } from "../lib/lines";
-import type { Command, Seek, TutorialBlock } from "../lib/records";
+import type { Seek, ShownCommand, TutorialBlock } from "../lib/records";
 import { formatRoute, type Route } from "../lib/route";
 import { clock, duration } from "../lib/time";
 import { CopyButton } from "../shell/CopyButton";
 import { TerminalLines } from "../terminal/TerminalLines";
 
 interface Props {
-  command: Command;
+  command: ShownCommand;
   number: number;
   block: TutorialBlock | undefined;
   place: Partial<Route>;
@@ -71,7 +71,7 @@ export function CommandEntry({ command, number, block, place, isChosen, isRunnin
   );
 }
 
-function Ending({ command, isRunning }: { command: Command; isRunning: boolean }) {
+function Ending({ command, isRunning }: { command: ShownCommand; isRunning: boolean }) {
   const took = duration(command.duration_s);
   if (command.is_timed_out) return <div class="line exit bad">timed out after {took}</div>;
   if (command.exit_code === null) {

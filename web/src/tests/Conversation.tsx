@@ -1,10 +1,10 @@
-import type { Cast, Seek, Turn } from "../lib/records";
+import type { Cast, ConversationTurn, Seek } from "../lib/records";
 import { clock } from "../lib/time";
 import { LongText } from "../shell/LongText";
 import { Name } from "../shell/Name";
 
 interface Props {
-  turns: readonly Turn[];
+  turns: readonly ConversationTurn[];
   casts: readonly Cast[];
   isRunning: boolean;
   play: (seek: Seek, title: string) => void;
@@ -43,7 +43,7 @@ export function Conversation({ turns, casts, isRunning, play }: Props) {
   );
 }
 
-function seeksOf(turn: Turn, casts: readonly Cast[]): readonly Seek[] {
+function seeksOf(turn: ConversationTurn, casts: readonly Cast[]): readonly Seek[] {
   return casts.flatMap(({ start, duration_s }, cast) => {
     const second = turn.at - start;
     return turn.at > 0 && start > 0 && second >= -1 && second <= duration_s + 1

@@ -1,10 +1,10 @@
 import { blockWith } from "../lib/cited";
-import type { Command, Seek, TutorialBlock } from "../lib/records";
+import type { Seek, ShownCommand, TutorialBlock } from "../lib/records";
 import type { Route } from "../lib/route";
 import { CommandEntry } from "./CommandEntry";
 
 interface Props {
-  commands: readonly Command[];
+  commands: readonly ShownCommand[];
   blocks: readonly TutorialBlock[];
   place: Partial<Route>;
   chosen: number | undefined;

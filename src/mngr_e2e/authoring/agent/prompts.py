@@ -11,7 +11,7 @@ from typing import Any
 
 import mngr
 from mngr_e2e.authoring.batch import Batch
-from mngr_e2e.authoring.rules import DRAFT_RULES, MARK_NOTE, SYNC_RULES, Finding
+from mngr_e2e.authoring.rules import DRAFT_RULES, MARK_NOTE, SYNC_RULES, RuleFinding
 from mngr_e2e.tutorial.blocks import Block
 from mngr_e2e.tutorial.citations import CITE
 
@@ -65,7 +65,7 @@ def slash_command() -> str:
     return _render("slash-command.md", "", rules=rules, tensions=TENSIONS, cite=CITE)
 
 
-def corrections(findings: Sequence[Finding], rounds_left: int) -> str:
+def corrections(findings: Sequence[RuleFinding], rounds_left: int) -> str:
     """The one message of a round: the findings, and the rules that they break."""
     return _render(
         "corrections.md",

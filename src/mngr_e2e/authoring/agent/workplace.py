@@ -12,7 +12,7 @@ from types import TracebackType
 from msgspec import Struct
 
 import mngr
-from mngr_e2e.authoring.repository import Repository
+from mngr_e2e.authoring.repository import TutorialRepository
 
 TURN_S = 1800.0
 ROUNDS = 3
@@ -45,7 +45,7 @@ class Workplace:
     """A context: whatever happens inside, afterwards there is no agent and no branch of it, unless it is kept."""
 
     def __init__(
-        self, manager: "mngr.Manager", repository: Repository, author: Author, base: str, task: str
+        self, manager: "mngr.Manager", repository: TutorialRepository, author: Author, base: str, task: str
     ) -> None:
         self._manager, self._repository, self._author, self._base = manager, repository, author, base
         self.name = f"tutorial-{task}-{os.urandom(3).hex()}"

@@ -6,26 +6,28 @@ from mngr_e2e.authoring.agent.conversation import Verdict
 from mngr_e2e.authoring.drafting.blocks import readable
 from mngr_e2e.authoring.drafting.compare import compare_tutorials
 from mngr_e2e.authoring.repository import PLAIN_MODES, FileChange
-from mngr_e2e.authoring.rules import FILES, FILLED, UNDER_GAP, Finding
+from mngr_e2e.authoring.rules import FILES, FILLED, UNDER_GAP, RuleFinding
 from mngr_e2e.tutorial.blocks import Block, read_blocks
 
 Added = dict[str, tuple[str, ...]]
 """Lines under gaps, by gap id."""
 
-Proofread = Callable[[Block, str, str], Sequence[Finding]]
+Proofread = Callable[[Block, str, str], Sequence[RuleFinding]]
 
 
-def judge_files(changes: Sequence[FileChange], allowed: Callable[[str], bool], what: str) -> list[Finding]:
+def judge_files(
+    changes: Sequence[FileChange], allowed: Callable[[str], bool], what: str
+) -> list[RuleFinding]:
     """A finding for every file that was touched and may not be, and for what is no plain file any more."""
     found = []
     for change in changes:
         path = readable(change.path)
         if not allowed(change.path):
             did = "was changed or added" if change.blob else "was deleted"
-            found.append(Finding(FILES, path, f"this file {did}, and only {what} may be; put it back"))
+            found.append(RuleFinding(FILES, path, f"this file {did}, and only {what} may be; put it back"))
         elif change.mode not in PLAIN_MODES:
             problem = "it must be a plain file" if change.blob else "this file was deleted; put it back"
-            found.append(Finding(FILES, path, problem))
+            found.append(RuleFinding(FILES, path, problem))
     return found
 
 
@@ -41,17 +43,17 @@ def judge_drafts(
     return Verdict(good, tuple(finding for own in wrong.values() for finding in own))
 
 
-def _wrong(path: str, gap: Block, lines: Sequence[str], proofread: Proofread) -> Iterator[Finding]:
+def _wrong(path: str, gap: Block, lines: Sequence[str], proofread: Proofread) -> Iterator[RuleFinding]:
     where = f"{path}:{gap.first_line}"
     if not lines:
-        yield Finding(FILLED, where, f"this gap has no example yet: {gap.title}", gap.id)
+        yield RuleFinding(FILLED, where, f"this gap has no example yet: {gap.title}", gap.id)
         return
     if not lines[0].strip():
         problem = f"the first example must stand directly under the comment: {gap.title}"
-        yield Finding(UNDER_GAP, where, problem, gap.id)
+        yield RuleFinding(UNDER_GAP, where, problem, gap.id)
     for block in read_blocks("\n".join([*gap.lines, *map(readable, lines)])):
         if block.commands:
             yield from proofread(block, where, gap.id)
         elif lines[0].strip():
             problem = f"every block under this gap needs a command: {block.title}"
-            yield Finding(UNDER_GAP, where, problem, gap.id)
+            yield RuleFinding(UNDER_GAP, where, problem, gap.id)

@@ -6,7 +6,7 @@ from difflib import SequenceMatcher
 from msgspec import Struct
 
 from mngr_e2e.authoring.drafting.blocks import decode
-from mngr_e2e.authoring.rules import HUMAN, UNDER_GAP, Finding
+from mngr_e2e.authoring.rules import HUMAN, UNDER_GAP, RuleFinding
 from mngr_e2e.tutorial.blocks import Block, is_draft_mark, read_blocks
 
 
@@ -14,7 +14,7 @@ class Comparison(Struct, frozen=True):
     """The lines added under each gap, by its id; or, when anything else changed, why none can be taken."""
 
     added: Mapping[str, tuple[str, ...]] = {}
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[RuleFinding, ...] = ()
 
 
 def compare_tutorials(path: str, before: bytes, after: bytes, gaps: Sequence[Block]) -> Comparison:
@@ -68,9 +68,9 @@ def _own(added: Sequence[bytes]) -> tuple[str, ...]:
 
 def _explain(
     path: str, text: str, old: list[bytes], new: list[bytes], gaps: Sequence[Block]
-) -> Iterator[Finding]:
+) -> Iterator[RuleFinding]:
     blocks, ends = read_blocks(text), {gap.last_line for gap in gaps}
-    found: dict[str, Finding] = {}
+    found: dict[str, RuleFinding] = {}
     for what, first, end, new_first, new_end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if what in ("replace", "delete"):
             hit = [block for block in blocks if block.first_line - 1 < end and block.last_line > first]
@@ -78,11 +78,11 @@ def _explain(
         added = next((at for at in range(new_first, new_end) if new[at].strip()), None)
         if what == "insert" and added is not None and first not in ends:
             problem = "text was added here, which is under no gap that you were given"
-            found[f"line {added}"] = Finding(UNDER_GAP, f"{path}:{added + 1}", problem)
+            found[f"line {added}"] = RuleFinding(UNDER_GAP, f"{path}:{added + 1}", problem)
     moved = "lines that were there are not where they were; put the file back and only add"
-    yield from found.values() or (Finding(HUMAN, path, moved),)
+    yield from found.values() or (RuleFinding(HUMAN, path, moved),)
 
 
-def _changed(path: str, block: Block) -> Finding:
+def _changed(path: str, block: Block) -> RuleFinding:
     problem = f"this block was changed, moved or removed: {block.title}; put it back exactly as it was"
-    return Finding(HUMAN, f"{path}:{block.first_line}", problem)
+    return RuleFinding(HUMAN, f"{path}:{block.first_line}", problem)

@@ -10,14 +10,14 @@ from msgspec import Struct
 
 import mngr
 from mngr_e2e.authoring import signals
-from mngr_e2e.authoring.agent.conversation import Told, Verdict, converse
+from mngr_e2e.authoring.agent.conversation import Conversation, Verdict, converse
 from mngr_e2e.authoring.agent.prompts import draft_prompt
 from mngr_e2e.authoring.agent.workplace import Author, Say, Workplace
 from mngr_e2e.authoring.drafting.blocks import decode, fill_gaps
 from mngr_e2e.authoring.drafting.checks import Added, judge_drafts, judge_files
 from mngr_e2e.authoring.interface.material import Material
 from mngr_e2e.authoring.repository import find_repository, write_file
-from mngr_e2e.authoring.rules import FILLED, Finding
+from mngr_e2e.authoring.rules import FILLED, RuleFinding
 from mngr_e2e.tutorial.blocks import Block, read_blocks
 from mngr_e2e.tutorial.syntax import syntax_problem
 from mngr_lib.suggest import did_you_mean
@@ -30,7 +30,7 @@ class Left(Struct, frozen=True):
     """A gap that got no draft, and why."""
 
     gap: Block
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[RuleFinding, ...] = ()
 
 
 class DraftReport(Struct, frozen=True):
@@ -39,7 +39,7 @@ class DraftReport(Struct, frozen=True):
     tutorial: str
     drafted: tuple[Block, ...] = ()
     left: tuple[Left, ...] = ()
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[RuleFinding, ...] = ()
     notes: tuple[str, ...] = ()
     prompt: str = ""
 
@@ -99,7 +99,7 @@ class Desk:
         self._proofreader = material.proofreader(self.blocks, self._repository.top)
         self._notes: dict[str, None] = {}
 
-    def ask(self, gaps: Sequence[Block], manager: "mngr.Manager", say: Say) -> Told[Added]:
+    def ask(self, gaps: Sequence[Block], manager: "mngr.Manager", say: Say) -> Conversation[Added]:
         """One agent for one batch of gaps."""
         base = self._repository.snapshot()
         with Workplace(manager, self._repository, self._author, base, "draft") as place:
@@ -121,7 +121,7 @@ class Desk:
             self._path, gaps, material.reference, help_text, material.path(material.prompts, top)
         )
 
-    def finish(self, gaps: Sequence[Block], told: Sequence[Told[Added]]) -> DraftReport:
+    def finish(self, gaps: Sequence[Block], told: Sequence[Conversation[Added]]) -> DraftReport:
         """Puts what is good under the gaps of the tutorial as it is now."""
         now = _read(self._tutorial)
         there = {block.id for block in read_blocks(decode(now)) if block.kind == "gap"}
@@ -149,15 +149,15 @@ class Desk:
         verdict = judge_drafts(self._path, before, after, gaps, self._proofread)
         return Verdict({} if outside else verdict.good, (*outside, *verdict.findings))
 
-    def _proofread(self, block: Block, where: str, subject: str) -> Sequence[Finding]:
+    def _proofread(self, block: Block, where: str, subject: str) -> Sequence[RuleFinding]:
         proof = self._proofreader.read(block, where, subject)
         self._notes |= dict.fromkeys(proof.notes)
         return proof.findings
 
 
-def _left(gap: Block, findings: Sequence[Finding]) -> Left:
+def _left(gap: Block, findings: Sequence[RuleFinding]) -> Left:
     own = tuple(finding for finding in findings if finding.subject in ("", gap.id))
-    return Left(gap, own or (Finding(FILLED, "", "the gap was edited while the agent worked", gap.id),))
+    return Left(gap, own or (RuleFinding(FILLED, "", "the gap was edited while the agent worked", gap.id),))
 
 
 def _read(path: str) -> bytes:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from mngr_e2e.authoring.interface.help_pages import Help, is_known_option
 from mngr_e2e.authoring.interface.programs import Programs
-from mngr_e2e.authoring.rules import KNOWN_COMMAND, KNOWN_OPTION, VALID_SHELL, Finding
+from mngr_e2e.authoring.rules import KNOWN_COMMAND, KNOWN_OPTION, VALID_SHELL, RuleFinding
 from mngr_e2e.tutorial.blocks import Block
 from mngr_e2e.tutorial.lint import SCENERY, simple_commands
 from mngr_e2e.tutorial.syntax import syntax_problem
@@ -28,7 +28,7 @@ _HOLES = re.compile(r"[$`<>{}*?]")
 class Proof(Struct, frozen=True):
     """What is wrong with a block, and what could not be checked."""
 
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[RuleFinding, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -43,11 +43,11 @@ class Proofreader:
         problem = block.problem or syntax_problem("\n".join(block.lines))
         if problem:
             what = re.sub(r"^line \d+: ", "", problem)
-            broken = Finding(
+            broken = RuleFinding(
                 VALID_SHELL, where, f"not valid shell: {problem}", subject, self.command_of(block), what
             )
             return Proof((broken,))
-        findings: list[Finding] = []
+        findings: list[RuleFinding] = []
         notes: list[str] = []
         for words in (words for command in block.commands for words in simple_commands(command)):
             found = self._call(words)
@@ -110,7 +110,7 @@ class Proofreader:
                     hint = did_you_mean(word, helps[-1].commands, else_hint=f"see: {name} --help", form="{}")
                     return Proof(
                         findings=(
-                            Finding(
+                            RuleFinding(
                                 KNOWN_COMMAND,
                                 "",
                                 f'{name} has no command "{word}"; {hint}',
@@ -147,13 +147,13 @@ def program_under_test(blocks: Sequence[Block]) -> str:
 
 def _no_program(program: str) -> Proof:
     problem = f"no program {program} is installed here"
-    return Proof((Finding(KNOWN_COMMAND, "", problem, command=program, what="no such program"),))
+    return Proof((RuleFinding(KNOWN_COMMAND, "", problem, command=program, what="no such program"),))
 
 
-def _no_option(path: tuple[str, ...], word: str, helps: Sequence[Help]) -> Finding:
+def _no_option(path: tuple[str, ...], word: str, helps: Sequence[Help]) -> RuleFinding:
     name, option = " ".join(path), word.split("=", 1)[0]
     hint = did_you_mean(option, helps[-1].options, else_hint=f"see: {name} --help", form="{}")
-    return Finding(KNOWN_OPTION, "", f"{name} has no option {option}; {hint}", command=name, what=option)
+    return RuleFinding(KNOWN_OPTION, "", f"{name} has no option {option}; {hint}", command=name, what=option)
 
 
 def _without_redirects(words: Sequence[str]) -> Iterator[str]:

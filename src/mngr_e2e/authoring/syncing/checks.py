@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from mngr_e2e.authoring.batch import Batch, stale_key, unreadable_key
-from mngr_e2e.authoring.rules import COVERED, EXACT, FAITHFUL, KEPT_TESTS, OTHERS, READABLE, Finding
+from mngr_e2e.authoring.rules import COVERED, EXACT, FAITHFUL, KEPT_TESTS, OTHERS, READABLE, RuleFinding
 from mngr_e2e.tutorial.blocks import Block
 from mngr_e2e.tutorial.check import Report, compare
 from mngr_e2e.tutorial.citations import Case, is_test_file, read_functions, read_sources
@@ -34,7 +34,7 @@ def read_moment(tutorial: str, blocks: Sequence[Block], files: Files) -> Tests:
     return Tests(functions, cases, compare(tutorial, blocks, sources))
 
 
-def judge_tests(before: Tests, after: Tests, batch: Batch) -> tuple[Finding, ...]:
+def judge_tests(before: Tests, after: Tests, batch: Batch) -> tuple[RuleFinding, ...]:
     """Every finding; the subject is the file, block or test that it spoils."""
     return (
         *_lost(before, after),
@@ -47,14 +47,14 @@ def judge_tests(before: Tests, after: Tests, batch: Batch) -> tuple[Finding, ...
     )
 
 
-def _lost(before: Tests, after: Tests) -> Iterator[Finding]:
+def _lost(before: Tests, after: Tests) -> Iterator[RuleFinding]:
     broken = {place.path for place in after.report.unreadable}
     for name, case in before.cases.items():
         if name not in after.cases and case.path not in broken:
-            yield Finding(KEPT_TESTS, case.path, f"the test {_short(name)} is gone; put it back")
+            yield RuleFinding(KEPT_TESTS, case.path, f"the test {_short(name)} is gone; put it back")
 
 
-def _others(before: Tests, after: Tests, batch: Batch) -> Iterator[Finding]:
+def _others(before: Tests, after: Tests, batch: Batch) -> Iterator[RuleFinding]:
     named = {one.node_id for one in batch.stale} | {
         name for name in before.cases for place in batch.unreadable if place.path == before.cases[name].path
     }
@@ -62,21 +62,21 @@ def _others(before: Tests, after: Tests, batch: Batch) -> Iterator[Finding]:
         if name not in named and after.functions.get(name, code) != code:
             case = before.cases[name]
             problem = f"the test {_short(name)} was changed and is none of yours; put it back as it was"
-            yield Finding(OTHERS, f"{case.path}:{case.line}", problem, case.path)
+            yield RuleFinding(OTHERS, f"{case.path}:{case.line}", problem, case.path)
 
 
-def _unreadable(before: Tests, after: Tests, batch: Batch) -> Iterator[Finding]:
+def _unreadable(before: Tests, after: Tests, batch: Batch) -> Iterator[RuleFinding]:
     asked = {unreadable_key(place) for place in batch.unreadable}
     old = {unreadable_key(place) for place in before.report.unreadable}
     for place in after.report.unreadable:
         key = unreadable_key(place)
         if key in asked or key not in old:
-            yield Finding(
+            yield RuleFinding(
                 READABLE, f"{place.path}:{place.line}", place.problem, key if key in old else place.path
             )
 
 
-def _stale(before: Tests, after: Tests, batch: Batch) -> Iterator[Finding]:
+def _stale(before: Tests, after: Tests, batch: Batch) -> Iterator[RuleFinding]:
     asked, old = set(map(stale_key, batch.stale)), set(map(stale_key, before.report.stale))
     for one in after.report.stale:
         key = stale_key(one)
@@ -88,7 +88,7 @@ def _stale(before: Tests, after: Tests, batch: Batch) -> Iterator[Finding]:
                     f"; the nearest is {one.nearest.id}, and in its line {difference.line} the tutorial has "
                 )
                 text += f"{difference.tutorial!r} where the citation has {difference.citation!r}"
-            yield Finding(
+            yield RuleFinding(
                 EXACT,
                 f"{one.path}:{one.line}",
                 f"{text}; {one.advice}" if one.advice else text,
@@ -96,29 +96,31 @@ def _stale(before: Tests, after: Tests, batch: Batch) -> Iterator[Finding]:
             )
 
 
-def _uncited(before: Tests, after: Tests) -> Iterator[Finding]:
+def _uncited(before: Tests, after: Tests) -> Iterator[RuleFinding]:
     for name, case in after.cases.items():
         if name not in before.cases and not case.citations:
             problem = f"the new test {_short(name)} cites no block"
-            yield Finding(EXACT, f"{case.path}:{case.line}", problem, case.path)
+            yield RuleFinding(EXACT, f"{case.path}:{case.line}", problem, case.path)
 
 
-def _unfaithful(before: Tests, after: Tests, batch: Batch) -> Iterator[Finding]:
+def _unfaithful(before: Tests, after: Tests, batch: Batch) -> Iterator[RuleFinding]:
     asked = {one.node_id for one in batch.stale}
     old = {(one.node_id, one.block_id) for one in before.report.lint if one.node_id not in asked}
     for one in after.report.lint:
         if (one.node_id, one.block_id) not in old:
-            yield Finding(
+            yield RuleFinding(
                 FAITHFUL, f"{one.path}:{one.line}", f"{_short(one.node_id)} {one.problem}", one.path
             )
 
 
-def _uncovered(after: Tests, batch: Batch) -> Iterator[Finding]:
+def _uncovered(after: Tests, batch: Batch) -> Iterator[RuleFinding]:
     left = {block.id for block in after.report.uncovered}
     for block in batch.blocks:
         if block.id in left:
             where = f"{after.report.tutorial}:{block.first_line}"
-            yield Finding(COVERED, where, f"no test cites this block ({block.id}): {block.title}", block.id)
+            yield RuleFinding(
+                COVERED, where, f"no test cites this block ({block.id}): {block.title}", block.id
+            )
 
 
 def _short(node_id: str) -> str:

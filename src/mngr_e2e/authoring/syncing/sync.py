@@ -18,7 +18,7 @@ from mngr_e2e.authoring.drafting.checks import judge_files
 from mngr_e2e.authoring.drafting.draft import ANYONE, ANYTHING
 from mngr_e2e.authoring.interface.material import Material
 from mngr_e2e.authoring.repository import FileChange, find_repository
-from mngr_e2e.authoring.rules import Finding
+from mngr_e2e.authoring.rules import RuleFinding
 from mngr_e2e.authoring.syncing.checks import Tests, judge_tests, read_moment
 from mngr_e2e.tutorial.blocks import read_blocks
 from mngr_e2e.tutorial.check import Report
@@ -32,7 +32,7 @@ class SyncReport(Struct, frozen=True):
     before: Report
     after: Report
     files: tuple[str, ...] = ()
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[RuleFinding, ...] = ()
     batches: tuple[str, ...] = ()
     prompt: str = ""
 
@@ -56,7 +56,7 @@ def sync(
     """
     step = Step(tutorial, tests, author, material)
     tried: frozenset[str] = frozenset()
-    findings: list[Finding] = []
+    findings: list[RuleFinding] = []
     titles: list[str] = []
     try:
         while (batch := next_batch(step.now.report, tried, author.batch)).keys:
@@ -101,7 +101,7 @@ class Step:
             raise mngr.UsageError(f"{tutorial} is not valid shell: {problem}", hint="mend it first")
         self.first = self.now = self._moment(self._commit)
 
-    def ask(self, batch: Batch, manager: "mngr.Manager", say: Say) -> list[Finding]:
+    def ask(self, batch: Batch, manager: "mngr.Manager", say: Say) -> list[RuleFinding]:
         """One agent for one batch; what is good of it becomes what the next one starts from."""
         author, commit = self._author, self._commit
         with Workplace(manager, self._repository, author, commit, "sync") as place:

@@ -10,7 +10,7 @@ from mngr_tmr.git import Repository
 from mngr_tmr.model.integration import Fix, Integration
 from mngr_tmr.model.run import RunSpec
 from mngr_tmr.report.out.page.recipes import revert_command
-from mngr_view.records import BranchCommit, Patch, Recipe, Weakening, Witness
+from mngr_view.records import BranchCommit, Patch, Recipe, WeakenedCheck, WitnessResults
 
 _PATCH = 200_000
 _WEAKENINGS = 500
@@ -58,7 +58,7 @@ def _fix(spec: RunSpec, integration: Integration, fix: Fix, tests: dict[str, str
         tuple(tests.get(task, task) for task in fix.tasks),
         fix.paths,
         tuple(_flags(integration, fix)),
-        Witness(*astuple(fix.witness)) if fix.witness else None,
+        WitnessResults(*astuple(fix.witness)) if fix.witness else None,
         tuple(_weakenings(integration, fix.paths)),
         tuple(tests.get(task, task) for task in fix.needed_by),
         (Recipe("revert it", revert_command(spec, *dependents, fix.commit)),),
@@ -88,7 +88,7 @@ def _squashed(spec: RunSpec, integration: Integration, tests: dict[str, str]) ->
     )
 
 
-def _weakenings(integration: Integration, paths: tuple[str, ...]) -> Iterable[Weakening]:
+def _weakenings(integration: Integration, paths: tuple[str, ...]) -> Iterable[WeakenedCheck]:
     for one in integration.weakenings[:_WEAKENINGS]:
         if one.file in paths:
-            yield Weakening(one.kind, one.file, one.test, one.before, one.after)
+            yield WeakenedCheck(one.kind, one.file, one.test, one.before, one.after)

@@ -5,15 +5,15 @@ from collections.abc import Iterable
 
 import msgspec
 
-from mngr_e2e.view.detail import Recording, load_detail, load_recordings
-from mngr_e2e.view.files import Found, amount, try_entries, try_read
+from mngr_e2e.view.detail import PlayableRecording, load_detail, load_recordings
+from mngr_e2e.view.files import FileContent, amount, try_entries, try_read
 from mngr_e2e.view.tapes import LIMIT, read_tape
 from mngr_lib.safe_text import one_line
 from mngr_tmr.model.verdict import Verified
 from mngr_tmr.report.data.counts import plural
 from mngr_tmr.report.data.rows import ReportRow
 from mngr_tmr.report.out.page.tabs import ARTIFACTS, CHECK, OUTBOX, AgentTab, KitTab, Tab
-from mngr_view.records import Cast, Detail, Text, Turn
+from mngr_view.records import Cast, ConversationTurn, Detail, Text
 
 _CONVERSATION = 8_000_000
 _TURNS = 2_000
@@ -23,7 +23,7 @@ _FILES = 200
 _OWN = frozenset(("prompt.md", "conversation.jsonl", "recording.cast", OUTBOX, CHECK))
 
 
-def load_tab(tab: Tab, row: ReportRow) -> tuple[Detail, tuple[Recording, ...]]:
+def load_tab(tab: Tab, row: ReportRow) -> tuple[Detail, tuple[PlayableRecording, ...]]:
     """The detail and its recordings; never fails, whatever lies in the folder."""
     if isinstance(tab, KitTab):
         own = agent_recording(tab.agent) if tab.agent else ()
@@ -60,29 +60,29 @@ def load_tab(tab: Tab, row: ReportRow) -> tuple[Detail, tuple[Recording, ...]]:
     ), recordings
 
 
-def agent_recording(tab: AgentTab) -> Iterable[Recording]:
+def agent_recording(tab: AgentTab) -> Iterable[PlayableRecording]:
     """The recording of the agent's own terminal, where there is one."""
     found = try_read(tab.task, tab.name, "recording.cast", limit=LIMIT)
     if found is None:
         return
     tape = read_tape(found)
     cast = Cast("the agent", tape.start, tape.duration_s, tape.cols, tape.rows, tab.cast_key, tape.problem)
-    yield Recording(cast, tape, tape.start + tape.duration_s if tape.has_end else 0.0)
+    yield PlayableRecording(cast, tape, tape.start + tape.duration_s if tape.has_end else 0.0)
 
 
-def _conversation(tab: AgentTab) -> tuple[tuple[Turn, ...], list[str]]:
+def _conversation(tab: AgentTab) -> tuple[tuple[ConversationTurn, ...], list[str]]:
     """The turns that can be shown, and what a reader must know about the others."""
     found = try_read(tab.task, tab.name, "conversation.jsonl", limit=_CONVERSATION)
     lines = [line for line in found.data.split(b"\n") if line.strip()] if found else []
     turns, damaged = [], 0
     for line in lines[:_TURNS]:
         try:
-            turn = msgspec.json.decode(line, type=Turn)
+            turn = msgspec.json.decode(line, type=ConversationTurn)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             damaged += 1
             continue
         shortened = f" […] ({len(turn.text) - _TURN:,} more characters)" if len(turn.text) > _TURN else ""
-        turns.append(Turn(one_line(turn.role)[:40], turn.text[:_TURN] + shortened, turn.at))
+        turns.append(ConversationTurn(one_line(turn.role)[:40], turn.text[:_TURN] + shortened, turn.at))
     notes = [f"{plural(damaged, 'damaged line')} of the conversation left out"] if damaged else []
     notes += [f"{len(lines)} turns: the first {_TURNS} are shown"] if len(lines) > _TURNS else []
     return tuple(turns), notes
@@ -113,6 +113,6 @@ def _texts(tab: AgentTab, row: ReportRow | None) -> Iterable[Text]:
         yield _text("its prompt", prompt)
 
 
-def _text(title: str, found: Found, note: str = "") -> Text:
+def _text(title: str, found: FileContent, note: str = "") -> Text:
     shortened = f"{amount(found.size)}, cut" if found.is_cut else ""
     return Text(title, found.text, "; ".join(filter(None, (note, shortened))))

@@ -14,17 +14,17 @@ from mngr_tmr.report.out.page.work import usage_facts, work_of
 from mngr_tmr.report.out.progress import clock
 from mngr_view.records import (
     Cause,
-    Fact,
+    LabeledFact,
     Lane,
+    LaneSpan,
     Matter,
-    Measured,
-    MeasuredTest,
+    MeasuredOutcome,
     Recipe,
     Run,
     Section,
-    Span,
     Status,
     Test,
+    TestMeasurement,
     Tone,
 )
 
@@ -72,8 +72,8 @@ def make_run(model: ReportModel, tabs: Mapping[str, Sequence[Tab]], run_word: st
         for one in model.causes
     )
     measured = tuple(
-        MeasuredTest(
-            one.test, *(Measured(cell.outcome, cell.reason) for cell in (one.base, one.agent, one.tip))
+        TestMeasurement(
+            one.test, *(MeasuredOutcome(cell.outcome, cell.reason) for cell in (one.base, one.agent, one.tip))
         )
         for one in (now.integration.measured if now.integration else ())
     )
@@ -137,41 +137,41 @@ def _test(row: ReportRow, tabs: Sequence[Tab], model: ReportModel, recipes: Sequ
     )
 
 
-def _facts(model: ReportModel) -> Iterable[Fact]:
+def _facts(model: ReportModel) -> Iterable[LabeledFact]:
     spec, one = model.spec, model.integration
-    yield Fact("state", model.state, _TONES[model.state])
-    yield Fact("tests", count_line(model))
-    yield Fact("base", spec.base[:12])
+    yield LabeledFact("state", model.state, _TONES[model.state])
+    yield LabeledFact("tests", count_line(model))
+    yield LabeledFact("base", spec.base[:12])
     if one is not None:
-        yield Fact("branch", one.branch if one.tip != one.base else "nothing was integrated")
-    yield Fact(
+        yield LabeledFact("branch", one.branch if one.tip != one.base else "nothing was integrated")
+    yield LabeledFact(
         "agents",
         " ".join(filter(None, (spec.options.type, spec.options.provider and f"on {spec.options.provider}"))),
     )
-    yield Fact(
+    yield LabeledFact(
         "slots",
         f"{model.now.used_slots} of {spec.options.slots}" if model.now.is_alive else str(spec.options.slots),
     )
-    yield Fact("took", clock(model.now.took_s))
+    yield LabeledFact("took", clock(model.now.took_s))
     stage, spans = model.now.stage, model.now.stage_spans
     seconds = sum(span.end - span.start for span in spans if span.start >= stage.started_at)
     if stage.progress == "running":
-        yield Fact("integration", f"{stage.step or 'preparing'}, {clock(seconds)} so far")
+        yield LabeledFact("integration", f"{stage.step or 'preparing'}, {clock(seconds)} so far")
     elif stage.progress == "done":
-        yield Fact("integration", f"took {clock(seconds)}")
+        yield LabeledFact("integration", f"took {clock(seconds)}")
     elif stage.progress == "failed":
-        yield Fact("integration", f"failed: {stage.message}", "bad")
+        yield LabeledFact("integration", f"failed: {stage.message}", "bad")
     yield from usage_facts(model.usage)
     for gate in one.gates if one else ():
-        yield Fact(
+        yield LabeledFact(
             f"gate {gate.name}",
             gate.detail or ("passed" if gate.passed else "failed"),
             "good" if gate.passed else "bad",
         )
     if one is not None and one.pr_url:
-        yield Fact("pull request", one.pr_url)
+        yield LabeledFact("pull request", one.pr_url)
     for note in one.notes if one else ():
-        yield Fact("note", note)
+        yield LabeledFact("note", note)
 
 
 def _lanes(model: ReportModel) -> Iterable[Lane]:
@@ -181,11 +181,11 @@ def _lanes(model: ReportModel) -> Iterable[Lane]:
         spans = row.record.spans if row.record else ()
         began = next((span.start for span in spans if span.kind != "queue"), float("inf"))
         if spans:
-            shown = tuple(Span(span.kind, span.start, span.end) for span in spans)
+            shown = tuple(LaneSpan(span.kind, span.start, span.end) for span in spans)
             lanes.append((began, Lane(row.task.node_id, shown)))
     yield from (lane for _, lane in sorted(lanes, key=itemgetter(0)))
     if steps := model.now.stage_spans:
-        yield Lane("", tuple(Span(span.step, span.start, span.end) for span in steps), "integration")
+        yield Lane("", tuple(LaneSpan(span.step, span.start, span.end) for span in steps), "integration")
 
 
 def _recipes(model: ReportModel, run_word: str) -> Iterable[Recipe]:

@@ -6,7 +6,7 @@ from hashlib import sha256
 
 from msgspec import Struct
 
-from mngr_e2e.view.attempts import NAME, AttemptFolder, RunFolder
+from mngr_e2e.view.attempts import NAME, AttemptFolder, TestRunFolder
 from mngr_e2e.view.files import natural, try_entries
 from mngr_e2e.view.runs import load_run
 from mngr_lib.safe_text import one_line
@@ -146,18 +146,18 @@ def _numbered(label: str, number: int) -> str:
     return label if number == 1 else f"{label}, {number}"
 
 
-def _checked_runs(place: str, name: str) -> Iterable[RunFolder]:
+def _checked_runs(place: str, name: str) -> Iterable[TestRunFolder]:
     """Each working copy of ours handed over its artifacts in a folder of its own."""
     for copy in _folders(place):
         yield from _runs(place, (copy, ARTIFACTS), f"{name}/{copy}")
 
 
-def _runs(root: str, names: tuple[str, ...], name: str) -> list[RunFolder]:
+def _runs(root: str, names: tuple[str, ...], name: str) -> list[TestRunFolder]:
     """The kit's runs in a folder below `root`, unless a link is on the way to it."""
     path = os.path.join(root, *names)
     runs = [run for run in _folders(root, *names) if run[0] != "."][:_RUNS]
     return [
-        RunFolder(f"{name}/{one_line(run)}", os.path.join(path, run)) for run in sorted(runs, key=natural)
+        TestRunFolder(f"{name}/{one_line(run)}", os.path.join(path, run)) for run in sorted(runs, key=natural)
     ]
 
 

@@ -9,7 +9,7 @@ from mngr_tmr.report.data.counts import cost_of, tokens_of
 from mngr_tmr.report.data.escalations import RaisedEscalation
 from mngr_tmr.report.data.rows import ReportRow, outcome_word, verdict
 from mngr_tmr.report.out.progress import clock
-from mngr_view.records import Change, Fact, MergedAs, Recipe, Work, WorkCommit
+from mngr_view.records import LabeledFact, MergedAs, Recipe, Work, WorkChange, WorkCommit
 
 _PATHS = 200
 
@@ -35,7 +35,7 @@ def work_of(row: ReportRow, raised: Sequence[RaisedEscalation], recipes: Iterabl
         before=verdict(record.before),
         summary=result.summary if result else "",
         changes=tuple(
-            Change(one.kind, one.commits, one.summary, one.importance, one.reason)
+            WorkChange(one.kind, one.commits, one.summary, one.importance, one.reason)
             for one in (result.changes if result else ())
         ),
         commits=tuple(_commits(row, record)),
@@ -66,21 +66,21 @@ def _commits(row: ReportRow, record: TaskRecord) -> Iterable[WorkCommit]:
         )
 
 
-def _facts(record: TaskRecord) -> Iterable[Fact]:
+def _facts(record: TaskRecord) -> Iterable[LabeledFact]:
     if record.agent:
-        yield Fact("agent", record.agent)
+        yield LabeledFact("agent", record.agent)
     if record.attempt > 1:
-        yield Fact("attempt", str(record.attempt))
+        yield LabeledFact("attempt", str(record.attempt))
     if record.stage:
-        yield Fact("failed at", record.stage, "bad")
+        yield LabeledFact("failed at", record.stage, "bad")
     if seconds := sum(span.end - span.start for span in record.spans if span.kind == "work"):
-        yield Fact("worked", clock(seconds))
+        yield LabeledFact("worked", clock(seconds))
     yield from usage_facts(record.usage)
 
 
-def usage_facts(usage: dict[str, Any]) -> Iterable[Fact]:
+def usage_facts(usage: dict[str, Any]) -> Iterable[LabeledFact]:
     """Money and tokens, where they are known."""
     if (cost := cost_of(usage)) is not None:
-        yield Fact("cost", f"${cost:.2f}")
+        yield LabeledFact("cost", f"${cost:.2f}")
     if tokens := tokens_of(usage):
-        yield Fact("tokens", f"{tokens:,}")
+        yield LabeledFact("tokens", f"{tokens:,}")
