@@ -32,7 +32,10 @@ def _clone_of(url: str, manager: Manager) -> str:
     """A clone of ours, made once and brought up to date each time."""
     folder = f"{manager.host_dir}/sources"
     os.makedirs(folder, mode=0o700, exist_ok=True)
-    path = f"{folder}/{slug(url.removesuffix('.git').rpartition('/')[2], 40) or 'repository'}-{_mark(url)}"
+    import zlib  # few creations need it
+
+    name = slug(url.removesuffix(".git").rpartition("/")[2], 40) or "repository"
+    path = f"{folder}/{name}-{zlib.crc32(url.encode()):08x}"
     with locked(f"{path}.lock", timeout_s=_CLONE_S):
         if not os.path.isdir(f"{path}/.git"):
             done = git(folder, "clone", "-q", "--", url, path, timeout_s=_CLONE_S)
@@ -46,9 +49,3 @@ def _clone_of(url: str, manager: Manager) -> str:
             f"cannot fetch {url}: {done.complaint}", hint="does git reach it? git ls-remote " + url
         )
     return path
-
-
-def _mark(url: str) -> str:
-    import zlib
-
-    return f"{zlib.crc32(url.encode()):08x}"

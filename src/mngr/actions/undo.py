@@ -1,9 +1,9 @@
-"""Undo: every step says how to take itself back, and a failure walks them in reverse."""
+"""Undo: every step says how to reverse itself, and a failure runs these in the opposite order."""
 
 import signal
 import threading
 from collections.abc import Callable
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from types import TracebackType
 from typing import TypeVar
 
@@ -41,23 +41,16 @@ class Undo:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
     ) -> None:
-        if self._steps:
-            with _SignalsIgnored():
-                left = [what for what, step in reversed(self._steps) if not _is_done(step)]
-            self._steps.clear()
-        else:
-            left = []
-        self._held.close()
+        left: list[str] = []
+        with self._held, _SignalsIgnored() if self._steps else nullcontext():
+            while self._steps:
+                what, step = self._steps.pop()
+                try:
+                    step()
+                except (MngrError, OSError):
+                    left.append(what)
         if left and isinstance(error, MngrError):
             error.hint = f"{error.hint + '; ' if error.hint else ''}left behind: {', '.join(left)} (mngr gc removes it)"
-
-
-def _is_done(step: Callable[[], object]) -> bool:
-    try:
-        step()
-    except (MngrError, OSError):
-        return False
-    return True
 
 
 class _SignalsIgnored:

@@ -12,7 +12,7 @@ from mngr.model.agent import AgentSpec
 from mngr.store.untrusted import decode
 
 
-class Record(Struct, frozen=True):
+class ImageRecord(Struct, frozen=True):
     """What is written on an image: the checkpoint in it, and the agent it was taken of."""
 
     snapshot: Snapshot
@@ -23,7 +23,7 @@ def keep_host(row: Row, snapshot: Snapshot, manager: Manager) -> None:
     """Keeps the host of an agent with the checkpoint in it; does nothing where the provider keeps no hosts."""
     provider = manager.provider(row.host.provider)
     if isinstance(provider, Snapshots):
-        provider.keep(row.host.name, snapshot.name, msgspec.json.encode(Record(snapshot, row.spec)))
+        provider.keep(row.host.name, snapshot.name, msgspec.json.encode(ImageRecord(snapshot, row.spec)))
 
 
 def kept_hosts(manager: Manager) -> list[tuple[Snapshot, Snapshots]]:
@@ -44,8 +44,8 @@ class UnreadableRecordError(MngrError):
     """An image bears a record that this version cannot read."""
 
 
-def read_record(record: bytes) -> Record:
-    found = decode(record, Record)
+def read_record(record: bytes) -> ImageRecord:
+    found = decode(record, ImageRecord)
     if found is None:
         raise UnreadableRecordError(
             "the record of a snapshot is unreadable", hint="was it made by a newer mngr?"

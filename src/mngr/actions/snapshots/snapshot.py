@@ -56,7 +56,6 @@ from mngr_lib.threads import run_all
 
 _TIMEOUT_S = 3600.0
 _NAME_LIMIT = 63
-_RUNS = (AgentState.RUNNING, AgentState.WAITING)
 
 
 def create_snapshot(
@@ -100,13 +99,23 @@ def restore_snapshot(
     """
     manager = default_manager(manager)
     snapshot, host = find_snapshot(name, agent, manager=manager)
-    row = _agent_of(snapshot, host, manager)
-    runs = row.agent.state in _RUNS
+    rows = look_at(host, manager, agent_glob=snapshot.agent_id)
+    if not rows:
+        raise NotFoundError(
+            f'"{snapshot.agent_name}", which snapshot "{snapshot.name}" was taken of, is no more',
+            hint=f"start a new agent from it: mngr create NAME --snapshot {snapshot.name}",
+        )
+    row = rows[0]
+    if row.agent.state == AgentState.CREATING:
+        raise RefusedError(f'"{row.agent.name}" is still being created', hint="wait for it")
+    is_running = row.agent.state in (AgentState.RUNNING, AgentState.WAITING)
     stop_rows([row], manager=manager)
-    before = _take(row, _before_name(name), f"before restoring {name}", manager, is_auto_named=True)
+    suffix = "-before-restore"
+    base = slug(name.partition(suffix)[0], _NAME_LIMIT - len(suffix) - 6) + suffix
+    before = _take(row, base, f"before restoring {name}", manager, is_auto_named=True)
     notes = _put_back(row, snapshot, before)
     after = look_at(host, manager, agent_glob=row.agent.id)[0]
-    agent_now = start_row(after, manager).agent if runs else after.agent
+    agent_now = start_row(after, manager).agent if is_running else after.agent
     return Change(agent_now, changed=True, notes=notes)
 
 
@@ -119,7 +128,7 @@ def destroy_snapshot(name: str, *, manager: Manager | None = None) -> Snapshot:
         run_script(host, script, timeout_s=_TIMEOUT_S).check(f"removing snapshot {name}")
     for provider in keepers:
         provider.drop(name)
-    _forget_record(snapshot, manager)
+    remove_snapshot_record(manager, snapshot.host.provider, snapshot.agent_id, snapshot.name)
     return snapshot
 
 
@@ -148,10 +157,6 @@ def _everything_of(name: str, manager: Manager) -> tuple[Snapshot, list[Host], l
         )
         raise UsageError(f'"{name}" could be a snapshot of any of: {where}', hint="see: mngr snapshot list")
     return (copies or kept)[0][0], [host for _, host in copies], [provider for _, provider in kept]
-
-
-def _forget_record(snapshot: Snapshot, manager: Manager) -> None:
-    remove_snapshot_record(manager, snapshot.host.provider, snapshot.agent_id, snapshot.name)
 
 
 def find_snapshot(
@@ -276,7 +281,12 @@ def _check_taken(done: Completed, row: Row, name: str) -> None:
 def _put_back(row: Row, snapshot: Snapshot, before: Snapshot) -> tuple[str, ...]:
     paths = HostPaths(row.host.dir)
     own = paths.agent(row.agent.id)
-    run = _run_file(row, snapshot)
+    try:
+        then = parse_run_file(row.host.read(f"{snapshot_dir(row.host, snapshot.name)}/run.sh"))
+    except (OSError, UnfitError):
+        raise MngrError(f'snapshot "{snapshot.name}" is damaged: its run file is gone') from None
+    # What it ran then, with the variables of its present name.
+    run = RunFile(then.cwd, then.argv, {**then.env, **identity_env(row.spec, row.host.dir)})
     event = Event(time.time(), kinds.RESTORED, {"snapshot": snapshot.name, "before": before.name})
     script = "\n".join(
         (
@@ -303,32 +313,6 @@ def _put_back(row: Row, snapshot: Snapshot, before: Snapshot) -> tuple[str, ...]
     return tuple(notes)
 
 
-def _run_file(row: Row, snapshot: Snapshot) -> RunFile:
-    """What it ran then, with the variables of its present name."""
-    try:
-        run = parse_run_file(row.host.read(f"{snapshot_dir(row.host, snapshot.name)}/run.sh"))
-    except (OSError, UnfitError):
-        raise MngrError(f'snapshot "{snapshot.name}" is damaged: its run file is gone') from None
-    return RunFile(run.cwd, run.argv, {**run.env, **identity_env(row.spec, row.host.dir)})
-
-
-def _agent_of(snapshot: Snapshot, host: Host, manager: Manager) -> Row:
-    rows = look_at(host, manager, agent_glob=snapshot.agent_id)
-    if not rows:
-        raise NotFoundError(
-            f'"{snapshot.agent_name}", which snapshot "{snapshot.name}" was taken of, is no more',
-            hint=f"start a new agent from it: mngr create NAME --snapshot {snapshot.name}",
-        )
-    if rows[0].agent.state == AgentState.CREATING:
-        raise RefusedError(f'"{rows[0].agent.name}" is still being created', hint="wait for it")
-    return rows[0]
-
-
-def _before_name(name: str) -> str:
-    suffix = "-before-restore"
-    return slug(name.partition(suffix)[0], _NAME_LIMIT - len(suffix) - 6) + suffix
-
-
 def _everywhere(manager: Manager) -> list[tuple[Snapshot, Host]]:
     """Every snapshot with its host. A host that does not answer costs a warning, a torn record too."""
     jobs: list[Callable[[], list[tuple[Snapshot, Host]]]] = []
@@ -346,17 +330,12 @@ def _on_host(host: Host, manager: Manager) -> list[tuple[Snapshot, Host]]:
     done = host.run(READ_AND_RUN, stdin=encode(script))
     ref, found = HostRef(host.name, host.provider), []
     for line in done.check("listing snapshots").stdout.split(b"\n"):
-        snapshot = _decode(line) if line else None
-        if snapshot:
+        snapshot = decode(line, Snapshot) if line else None
+        if snapshot and is_valid_name(snapshot.name) and is_agent_id(snapshot.agent_id):
             found.append((msgspec.structs.replace(snapshot, host=ref), host))
         elif line:
             manager.warn(f'a snapshot record on "{host.name}" is unreadable')
     return found
-
-
-def _decode(line: bytes) -> Snapshot | None:
-    found = decode(line, Snapshot)
-    return found if found and is_valid_name(found.name) and is_agent_id(found.agent_id) else None
 
 
 __all__ = [

@@ -133,13 +133,13 @@ def _make(call: Call, spec: CreateSpec) -> Change:
     try:
         change = create(spec, manager=call.manager)
     except AgentDiedError as error:
-        from mngr.cli.outcome import TargetOutcome  # most creations need none
-        from mngr.cli.stdin import Item
+        from mngr.cli import outcome, stdin  # most creations need none
 
+        record = outcome.TargetOutcome(stdin.Item(), error.change, error).record()
         if call.output.format == JSON:
-            call.output.document(TargetOutcome(Item(), error.change, error).record())
+            call.output.document(record)
         elif not call.output.is_human:
-            call.output.line(TargetOutcome(Item(), error.change, error).record())
+            call.output.line(record)
         raise
     call.output.one(change, lambda: created_text(change))
     return change

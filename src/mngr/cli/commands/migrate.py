@@ -44,8 +44,9 @@ def command(call: Call, *, names: tuple[str, ...], target: str, jobs: int, dry_r
     if dry_run:
         return would(call, chosen, f"move to {target}:")
     outcomes = do_each(call, chosen, lambda _, row: migrate(row.agent, target, manager=call.manager), jobs)
-    return report(call, chosen, outcomes, lambda change: _told(change))
 
+    def text(change: Change) -> str:
+        host = change.agent.host
+        return f"{change_text('Moved', change)} to {one_line(f'{host.name}.{host.provider}')}"
 
-def _told(change: Change) -> str:
-    return f"{change_text('Moved', change)} to {one_line(f'{change.agent.host.name}.{change.agent.host.provider}')}"
+    return report(call, chosen, outcomes, text)
