@@ -1,11 +1,11 @@
-"""A desk of its own for each test."""
+"""Config files of its own for each test."""
 
 from pathlib import Path
 
 import pytest
-from tests.config.desk import Desk
+from tests.config.files import ConfigFiles
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Desk:
-    return Desk(tmp_path)
+def files(tmp_path: Path) -> ConfigFiles:
+    return ConfigFiles(tmp_path)

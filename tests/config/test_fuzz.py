@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.config.desk import Desk
+from tests.config.files import ConfigFiles
 
 from mngr.config.edit import Edited, set_value, unset_value
 from mngr.config.keys import join_key, parse_key
@@ -24,9 +24,9 @@ DOCUMENTS = st.one_of(
 )
 
 
-def outcome(desk: Desk, *overrides: str, env: dict[str, str] | None = None) -> Config | None:
+def outcome(files: ConfigFiles, *overrides: str, env: dict[str, str] | None = None) -> Config | None:
     try:
-        config = desk.load(*overrides, env=env)
+        config = files.load(*overrides, env=env)
     except UsageError as error:
         _check_readable(error)
         return None
@@ -42,20 +42,20 @@ def _check_readable(error: UsageError) -> None:
 @given(DOCUMENTS, DOCUMENTS)
 def test_any_bytes_give_a_config_or_a_usage_error(user: bytes, project: bytes) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        desk = Desk(Path(folder))
-        desk.user.write_bytes(user)
-        desk.project.write_bytes(project)
-        outcome(desk)
+        files = ConfigFiles(Path(folder))
+        files.user.write_bytes(user)
+        files.project.write_bytes(project)
+        outcome(files)
 
 
 @pytest.mark.accept("Q7")
 @given(st.text(max_size=60) | TOKENS.map(bytes.decode), st.text(max_size=30), st.text(max_size=30))
 def test_any_words_give_a_config_or_a_usage_error(word: str, name: str, value: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        desk = Desk(Path(folder))
-        outcome(desk, word)
-        outcome(desk, f"tmr.{name}={value}")
-        outcome(desk, env={f"MNGR__{name}": value, f"MNGR__TMR__{name}": value})
+        files = ConfigFiles(Path(folder))
+        outcome(files, word)
+        outcome(files, f"tmr.{name}={value}")
+        outcome(files, env={f"MNGR__{name}": value, f"MNGR__TMR__{name}": value})
 
 
 @pytest.mark.accept("Q7")
@@ -80,32 +80,32 @@ def test_any_words_give_a_config_or_a_usage_error(word: str, name: str, value: s
     ],
     ids=lambda text: repr(text[:20]),
 )
-def test_monsters_are_usage_errors(desk: Desk, text: str) -> None:
-    outcome(desk, f"tmr.y={text}")
-    outcome(desk, text)
-    desk.project.write_text(text)
-    assert outcome(desk) is None
+def test_monsters_are_usage_errors(files: ConfigFiles, text: str) -> None:
+    outcome(files, f"tmr.y={text}")
+    outcome(files, text)
+    files.project.write_text(text)
+    assert outcome(files) is None
 
 
 @pytest.mark.accept("Q7")
 @given(TOKENS, st.text(max_size=8), st.text(max_size=20))
 def test_editing_any_file_ends_well_or_leaves_it_alone(before: bytes, name: str, value: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        desk = Desk(Path(folder))
-        desk.user.write_bytes(before)
+        files = ConfigFiles(Path(folder))
+        files.user.write_bytes(before)
         key = join_key(("tmr", name))
-        _try(desk, lambda: set_value(desk.places, "user", key, value))
-        _try(desk, lambda: unset_value(desk.places, "user", key))
+        _try(files, lambda: set_value(files.places, "user", key, value))
+        _try(files, lambda: unset_value(files.places, "user", key))
 
 
-def _try(desk: Desk, edit: Callable[[], Edited]) -> None:
-    before = desk.user.read_bytes()
+def _try(files: ConfigFiles, edit: Callable[[], Edited]) -> None:
+    before = files.user.read_bytes()
     try:
         changed = edit().changed
     except MngrError:
         changed = False
-    assert changed == (desk.user.read_bytes() != before)
-    assert os.listdir(desk.places.host_dir) == ["config.toml"]
+    assert changed == (files.user.read_bytes() != before)
+    assert os.listdir(files.places.host_dir) == ["config.toml"]
 
 
 @given(st.lists(st.text(st.characters(codec="utf-8"), max_size=6), min_size=1, max_size=4))

@@ -6,47 +6,47 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.config.desk import Desk
+from tests.config.files import ConfigFiles
 
 from mngr.config.layers import LayerValue, check_command_keys, check_template_keys, check_verbs
 from mngr.config.trust import trust
 from mngr.errors import UsageError
 
 
-def test_without_any_file_there_are_defaults(desk: Desk) -> None:
-    config = desk.load()
+def test_without_any_file_there_are_defaults(files: ConfigFiles) -> None:
+    config = files.load()
     assert config.get("prefix") == "mngr-"
     assert config.source("prefix") == "default"
     assert config.get("commands.create.branch") is None
     assert config.get("commands.create.branch", ":x/*") == ":x/*"
     assert config.section("commands.create") == {}
     assert config.items() == (("prefix", "mngr-", "default"),)
-    assert config.host_dir == desk.places.host_dir
-    assert config.repo_root == desk.places.repo_root
+    assert config.host_dir == files.places.host_dir
+    assert config.repo_root == files.places.repo_root
 
 
-def test_the_example_of_the_documents_works_as_printed(desk: Desk) -> None:
-    desk.user.write_text('[commands.create]\nconnect_command = "mngr-e2e-connect"\n')
-    assert desk.load().get("commands.create.connect_command") == "mngr-e2e-connect"
+def test_the_example_of_the_documents_works_as_printed(files: ConfigFiles) -> None:
+    files.user.write_text('[commands.create]\nconnect_command = "mngr-e2e-connect"\n')
+    assert files.load().get("commands.create.connect_command") == "mngr-e2e-connect"
 
 
-def test_each_layer_beats_the_ones_before_it(desk: Desk) -> None:
+def test_each_layer_beats_the_ones_before_it(files: ConfigFiles) -> None:
     env: dict[str, str] = {}
     overrides: list[str] = []
 
     def says(value: str, source: str) -> None:
-        config = desk.load(*overrides, env=env)
+        config = files.load(*overrides, env=env)
         assert (config.get("commands.create.branch"), config.source("commands.create.branch")) == (
             value,
             source,
         )
 
-    desk.user.write_text('commands.create.branch = "user"')
-    says("user", str(desk.user))
-    desk.project.write_text('commands.create.branch = "project"')
-    says("project", str(desk.project))
-    desk.local.write_text('commands.create.branch = "local"')
-    says("local", str(desk.local))
+    files.user.write_text('commands.create.branch = "user"')
+    says("user", str(files.user))
+    files.project.write_text('commands.create.branch = "project"')
+    says("project", str(files.project))
+    files.local.write_text('commands.create.branch = "local"')
+    says("local", str(files.local))
     env["MNGR__COMMANDS__CREATE__BRANCH"] = "env"
     says("env", "environment MNGR__COMMANDS__CREATE__BRANCH")
     overrides.append("commands.create.branch=word")
@@ -55,28 +55,28 @@ def test_each_layer_beats_the_ones_before_it(desk: Desk) -> None:
     says("last", "-S")
 
 
-def test_tables_of_several_layers_merge_and_lists_replace(desk: Desk) -> None:
-    desk.user.write_text('[agent_types.a]\ncommand = "x"\nargs = ["1", "2"]\nenv = {A = "1", B = "2"}\n')
-    config = desk.load('agent_types.a.args=["3"]', "agent_types.a.env.B=4")
+def test_tables_of_several_layers_merge_and_lists_replace(files: ConfigFiles) -> None:
+    files.user.write_text('[agent_types.a]\ncommand = "x"\nargs = ["1", "2"]\nenv = {A = "1", B = "2"}\n')
+    config = files.load('agent_types.a.args=["3"]', "agent_types.a.env.B=4")
     assert config.section("agent_types.a") == {"command": "x", "args": ["3"], "env": {"A": "1", "B": "4"}}
-    assert config.source("agent_types.a") == f"{desk.user}, -S"
+    assert config.source("agent_types.a") == f"{files.user}, -S"
 
 
-def test_explain_shows_what_every_layer_says(desk: Desk) -> None:
-    desk.user.write_text('commands.create.setup = "make"\n')
-    desk.project.write_text('commands.create.setup = "evil"\n')
-    config = desk.load(env={"MNGR__COMMANDS__CREATE__SETUP": "true"})
+def test_explain_shows_what_every_layer_says(files: ConfigFiles) -> None:
+    files.user.write_text('commands.create.setup = "make"\n')
+    files.project.write_text('commands.create.setup = "evil"\n')
+    config = files.load(env={"MNGR__COMMANDS__CREATE__SETUP": "true"})
     assert config.explain("commands.create.setup") == (
-        LayerValue(str(desk.user), "make", "overridden"),
-        LayerValue(str(desk.project), "evil", "untrusted"),
+        LayerValue(str(files.user), "make", "overridden"),
+        LayerValue(str(files.project), "evil", "untrusted"),
         LayerValue("environment MNGR__COMMANDS__CREATE__SETUP", True, "used"),
     )
     assert config.explain("commands.create.nothing") == ()
 
 
-def test_items_are_flat_sorted_and_can_be_asked_for_again(desk: Desk) -> None:
-    desk.user.write_text('[templates."v1.2"]\nbranch = "b"\n[providers.ssh]\nport = 22\n')
-    config = desk.load()
+def test_items_are_flat_sorted_and_can_be_asked_for_again(files: ConfigFiles) -> None:
+    files.user.write_text('[templates."v1.2"]\nbranch = "b"\n[providers.ssh]\nport = 22\n')
+    config = files.load()
     keys = [key for key, _, _ in config.items()]
     assert keys == ["prefix", "providers.ssh.port", 'templates."v1.2".branch']
     assert all(
@@ -84,24 +84,24 @@ def test_items_are_flat_sorted_and_can_be_asked_for_again(desk: Desk) -> None:
     )
 
 
-def test_what_config_hands_out_cannot_change_it(desk: Desk) -> None:
-    desk.user.write_text('[agent_types.a]\ncommand = ["x"]\n')
-    config = desk.load()
+def test_what_config_hands_out_cannot_change_it(files: ConfigFiles) -> None:
+    files.user.write_text('[agent_types.a]\ncommand = ["x"]\n')
+    config = files.load()
     config.section("agent_types.a")["command"].append("y")
     assert config.get("agent_types.a.command") == ["x"]
 
 
-def test_an_option_has_one_meaning_with_dash_or_underscore(desk: Desk) -> None:
-    desk.user.write_text('[commands.create]\nidle-timeout = "1h"\n')
-    config = desk.load("commands.create.connect-command=x")
+def test_an_option_has_one_meaning_with_dash_or_underscore(files: ConfigFiles) -> None:
+    files.user.write_text('[commands.create]\nidle-timeout = "1h"\n')
+    config = files.load("commands.create.connect-command=x")
     assert config.section("commands.create") == {"idle_timeout": "1h", "connect_command": "x"}
     assert config.get("commands.create.idle-timeout") == "1h"
 
 
-def test_an_option_in_both_spellings_is_refused(desk: Desk) -> None:
-    desk.user.write_text("[commands.create]\nidle-timeout = 1\nidle_timeout = 2\n")
+def test_an_option_in_both_spellings_is_refused(files: ConfigFiles) -> None:
+    files.user.write_text("[commands.create]\nidle-timeout = 1\nidle_timeout = 2\n")
     with pytest.raises(UsageError, match="twice"):
-        desk.load()
+        files.load()
 
 
 @pytest.mark.parametrize(
@@ -124,44 +124,44 @@ def test_an_option_in_both_spellings_is_refused(desk: Desk) -> None:
         ("a=b", "a=b"),
     ],
 )
-def test_words_are_toml_values_where_they_parse(desk: Desk, text: str, value: object) -> None:
-    by_env = desk.load(env={"MNGR__TMR__X": text})
-    by_word = desk.load(f"tmr.x={text}")
+def test_words_are_toml_values_where_they_parse(files: ConfigFiles, text: str, value: object) -> None:
+    by_env = files.load(env={"MNGR__TMR__X": text})
+    by_word = files.load(f"tmr.x={text}")
     assert by_env.get("tmr.x") == value == by_word.get("tmr.x")
     assert type(by_env.get("tmr.x")) is type(value)
 
 
-def test_where_text_is_due_a_word_stays_text(desk: Desk) -> None:
-    config = desk.load("agent_types.a.parent=3", "agent_types.a.env.PORT=80")
+def test_where_text_is_due_a_word_stays_text(files: ConfigFiles) -> None:
+    config = files.load("agent_types.a.parent=3", "agent_types.a.env.PORT=80")
     assert config.section("agent_types.a") == {"parent": "3", "env": {"PORT": "80"}}
 
 
-def test_environment_names_mean_the_spelling_of_the_files(desk: Desk) -> None:
-    desk.user.write_text('[templates.Big-Box]\nbranch = "b"\n')
+def test_environment_names_mean_the_spelling_of_the_files(files: ConfigFiles) -> None:
+    files.user.write_text('[templates.Big-Box]\nbranch = "b"\n')
     env = {"MNGR__TEMPLATES__BIG_BOX__IDLE_TIMEOUT": "1h", "MNGR__TEMPLATES__NEW_ONE__BRANCH": "n"}
-    config = desk.load(env=env)
+    config = files.load(env=env)
     assert config.section("templates") == {
         "Big-Box": {"branch": "b", "idle_timeout": "1h"},
         "new_one": {"branch": "n"},
     }
 
 
-def test_mngr_prefix_is_the_short_way_to_the_prefix(desk: Desk) -> None:
-    assert desk.load(env={"MNGR_PREFIX": "t1-"}).source("prefix") == "environment MNGR_PREFIX"
-    assert desk.load(env={"MNGR_PREFIX": "t1-", "MNGR__PREFIX": "t2-"}).get("prefix") == "t2-"
+def test_mngr_prefix_is_the_short_way_to_the_prefix(files: ConfigFiles) -> None:
+    assert files.load(env={"MNGR_PREFIX": "t1-"}).source("prefix") == "environment MNGR_PREFIX"
+    assert files.load(env={"MNGR_PREFIX": "t1-", "MNGR__PREFIX": "t2-"}).get("prefix") == "t2-"
 
 
-def test_quoted_parts_hold_dots_and_equal_signs(desk: Desk) -> None:
-    config = desk.load('templates."a.b=c".branch=x', "templates.'d.e'.branch=y")
+def test_quoted_parts_hold_dots_and_equal_signs(files: ConfigFiles) -> None:
+    config = files.load('templates."a.b=c".branch=x', "templates.'d.e'.branch=y")
     assert config.section("templates") == {"a.b=c": {"branch": "x"}, "d.e": {"branch": "y"}}
     assert config.get('templates."a.b=c".branch') == "x"
 
 
 @pytest.mark.accept("Q7")
 @pytest.mark.parametrize("word", ["", "=", "x", "a..b=1", ".a=1", 'a."b=1', "a]b=1", '"\\q"=1', "nosuch.x=1"])
-def test_a_malformed_override_is_a_usage_error(desk: Desk, word: str) -> None:
+def test_a_malformed_override_is_a_usage_error(files: ConfigFiles, word: str) -> None:
     with pytest.raises(UsageError):
-        desk.load(word)
+        files.load(word)
 
 
 @pytest.mark.accept("Q7")
@@ -176,26 +176,26 @@ def test_a_malformed_override_is_a_usage_error(desk: Desk, word: str) -> None:
     ],
 )
 def test_an_unknown_key_names_the_file_the_key_and_the_nearest(
-    desk: Desk, text: str, key: str, hint: str
+    files: ConfigFiles, text: str, key: str, hint: str
 ) -> None:
-    desk.project.write_text(text)
+    files.project.write_text(text)
     with pytest.raises(UsageError) as caught:
-        desk.load()
-    assert caught.value.message == f'{desk.project}: unknown key "{key}"'
+        files.load()
+    assert caught.value.message == f'{files.project}: unknown key "{key}"'
     assert caught.value.hint == f'did you mean "{hint}"?'
 
 
-def test_an_unknown_environment_variable_is_named(desk: Desk) -> None:
+def test_an_unknown_environment_variable_is_named(files: ConfigFiles) -> None:
     with pytest.raises(UsageError) as caught:
-        desk.load(env={"MNGR__NOTIFI__COMMAND": "x"})
+        files.load(env={"MNGR__NOTIFI__COMMAND": "x"})
     assert caught.value.message == 'environment MNGR__NOTIFI__COMMAND: unknown key "notifi"'
     assert caught.value.hint == 'did you mean "notify"?'
 
 
 @pytest.mark.parametrize("name", ["MNGR__", "MNGR____PREFIX", "MNGR__A__"])
-def test_an_environment_name_with_an_empty_part_is_refused(desk: Desk, name: str) -> None:
+def test_an_environment_name_with_an_empty_part_is_refused(files: ConfigFiles, name: str) -> None:
     with pytest.raises(UsageError, match="empty part"):
-        desk.load(env={name: "x"})
+        files.load(env={name: "x"})
 
 
 @pytest.mark.accept("Q7")
@@ -219,72 +219,72 @@ def test_an_environment_name_with_an_empty_part_is_refused(desk: Desk, name: str
     ],
 )
 def test_a_wrong_type_names_the_file_the_key_and_what_was_expected(
-    desk: Desk, text: str, key: str, expected: str
+    files: ConfigFiles, text: str, key: str, expected: str
 ) -> None:
-    desk.user.write_text(text)
+    files.user.write_text(text)
     with pytest.raises(UsageError) as caught:
-        desk.load()
-    assert str(desk.user) in caught.value.message
+        files.load()
+    assert str(files.user) in caught.value.message
     assert f'"{key}" must be' in caught.value.message
     assert expected in caught.value.message
     assert caught.value.hint
 
 
-def test_a_section_is_known_once_a_plugin_declares_it(desk: Desk) -> None:
-    desk.user.write_text("[weather]\ncity = 'x'\n")
+def test_a_section_is_known_once_a_plugin_declares_it(files: ConfigFiles) -> None:
+    files.user.write_text("[weather]\ncity = 'x'\n")
     with pytest.raises(UsageError, match='unknown key "weather"'):
-        desk.load()
-    assert desk.load(extra_sections=["weather"]).get("weather.city") == "x"
+        files.load()
+    assert files.load(extra_sections=["weather"]).get("weather.city") == "x"
 
 
 @pytest.mark.accept("Q7")
-def test_broken_toml_names_the_file_and_the_line(desk: Desk) -> None:
-    desk.user.write_text("prefix = 'a'\n\n[commands\n")
+def test_broken_toml_names_the_file_and_the_line(files: ConfigFiles) -> None:
+    files.user.write_text("prefix = 'a'\n\n[commands\n")
     with pytest.raises(UsageError, match=r"config\.toml is not valid TOML: .*line 3"):
-        desk.load()
-    desk.user.write_text("prefix = 'a'\n[commands")
+        files.load()
+    files.user.write_text("prefix = 'a'\n[commands")
     with pytest.raises(UsageError, match=r"line 2"):
-        desk.load()
-    desk.user.write_bytes(b"prefix = 'a'\n#\n# \xff\n")
+        files.load()
+    files.user.write_bytes(b"prefix = 'a'\n#\n# \xff\n")
     with pytest.raises(UsageError, match=r"not UTF-8 \(at line 3\)"):
-        desk.load()
+        files.load()
 
 
 @pytest.mark.accept("Q7")
-def test_a_file_that_cannot_be_read_is_said(desk: Desk) -> None:
-    os.mkdir(desk.user)
+def test_a_file_that_cannot_be_read_is_said(files: ConfigFiles) -> None:
+    os.mkdir(files.user)
     with pytest.raises(UsageError, match="not a regular file"):
-        desk.load()
-    os.rmdir(desk.user)
-    desk.user.symlink_to(desk.user)
+        files.load()
+    os.rmdir(files.user)
+    files.user.symlink_to(files.user)
     with pytest.raises(UsageError, match="cannot read"):
-        desk.load()
+        files.load()
 
 
 @pytest.mark.accept("Q7", "K18")
-def test_a_repository_cannot_hang_us_with_a_device_or_a_pipe(desk: Desk) -> None:
-    desk.project.symlink_to("/dev/zero")
+def test_a_repository_cannot_hang_us_with_a_device_or_a_pipe(files: ConfigFiles) -> None:
+    files.project.symlink_to("/dev/zero")
     with pytest.raises(UsageError, match="not a regular file"):
-        desk.load()
-    desk.project.unlink()
-    os.mkfifo(desk.project)
+        files.load()
+    files.project.unlink()
+    os.mkfifo(files.project)
     with pytest.raises(UsageError, match="not a regular file"):
-        desk.load()
+        files.load()
 
 
 @pytest.mark.accept("Q7")
-def test_a_file_without_measure_is_refused(desk: Desk) -> None:
-    desk.project.write_text("#" * (1 << 19))
+def test_a_file_without_measure_is_refused(files: ConfigFiles) -> None:
+    files.project.write_text("#" * (1 << 19))
     with pytest.raises(UsageError, match="larger than"):
-        desk.load()
+        files.load()
 
 
-def test_unknown_options_of_a_verb_are_refused_with_the_nearest(desk: Desk) -> None:
-    desk.user.write_text("[commands.create]\nidle_timeot = 1\n[templates.t]\nbrnch = 'x'\n")
-    config = desk.load()
+def test_unknown_options_of_a_verb_are_refused_with_the_nearest(files: ConfigFiles) -> None:
+    files.user.write_text("[commands.create]\nidle_timeot = 1\n[templates.t]\nbrnch = 'x'\n")
+    config = files.load()
     with pytest.raises(UsageError) as caught:
         check_command_keys(config, "create", ["idle-timeout", "branch"])
-    assert caught.value.message == f"{desk.user}: unknown key commands.create.idle_timeot"
+    assert caught.value.message == f"{files.user}: unknown key commands.create.idle_timeot"
     assert caught.value.hint == 'did you mean "idle_timeout"?'
     with pytest.raises(UsageError, match=r"unknown key templates\.t\.brnch"):
         check_template_keys(config, ["branch"])
@@ -295,16 +295,16 @@ def test_unknown_options_of_a_verb_are_refused_with_the_nearest(desk: Desk) -> N
     check_verbs(config, ["create"])
 
 
-def test_outside_a_repository_only_the_users_file_counts(desk: Desk, tmp_path: Path) -> None:
-    desk.project.write_text("prefix = 'p-'")
+def test_outside_a_repository_only_the_users_file_counts(files: ConfigFiles, tmp_path: Path) -> None:
+    files.project.write_text("prefix = 'p-'")
     os.rename(tmp_path / "repo/.git", tmp_path / "repo/not-git")
-    config = desk.load()
+    config = files.load()
     assert config.repo_root == ""
     assert config.get("prefix") == "mngr-"
 
 
 @pytest.mark.accept("S1")
-def test_loading_without_files_stays_light(desk: Desk) -> None:
+def test_loading_without_files_stays_light(files: ConfigFiles) -> None:
     code = (
         "import sys; from mngr.config.layers import load_config\n"
         "load_config('.', {'HOME': '/nonexistent', 'MNGR__COMMANDS__CREATE__BRANCH': 'x'}, ['prefix=a-'])\n"
@@ -313,7 +313,7 @@ def test_loading_without_files_stays_light(desk: Desk) -> None:
     heavy = "tomllib hashlib json logging tempfile shutil difflib pathlib importlib.metadata dataclasses"
     done = subprocess.run(
         [sys.executable, "-c", code, heavy],
-        cwd=desk.places.host_dir,
+        cwd=files.places.host_dir,
         capture_output=True,
         text=True,
         check=True,
@@ -321,8 +321,8 @@ def test_loading_without_files_stays_light(desk: Desk) -> None:
     assert done.stdout.strip() == ""
 
 
-def test_trusted_files_say_no_notes(desk: Desk) -> None:
-    desk.project.write_text("[agent_types.a]\ncommand = 'x'\n")
-    assert len(desk.load().ignored) == 1
-    trust(desk.places.repo_root, desk.places.host_dir)
-    assert desk.load().ignored == ()
+def test_trusted_files_say_no_notes(files: ConfigFiles) -> None:
+    files.project.write_text("[agent_types.a]\ncommand = 'x'\n")
+    assert len(files.load().ignored) == 1
+    trust(files.places.repo_root, files.places.host_dir)
+    assert files.load().ignored == ()

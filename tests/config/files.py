@@ -9,7 +9,7 @@ from mngr.config.layers import Config, load_config
 from mngr.config.locate import ConfigDirs
 
 
-class Desk:
+class ConfigFiles:
     """Where one test's config files are."""
 
     def __init__(self, folder: Path) -> None:
