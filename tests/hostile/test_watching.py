@@ -17,7 +17,7 @@ from mngr_tmr.engine.journal import Journal, read_journal
 from mngr_tmr.engine.loop import Loop
 from mngr_tmr.engine.simulated import SimExecutor, SimWorld
 from mngr_tmr.engine.state import RunState
-from mngr_tmr.engine.task_state import Phase
+from mngr_tmr.engine.task_state import TaskPhase
 from mngr_tmr.model.entry import Entry
 from mngr_tmr.model.facts import RunResumed
 from mngr_tmr.run.polling import AgentPoller, launched_as
@@ -94,7 +94,7 @@ def test_a_display_that_fails_does_not_end_the_run() -> None:
         raise UnicodeEncodeError("ascii", "\udc80", 0, 1, "surrogates not allowed")
 
     state = Loop(RunState(make_spec(4)), disk.append, SimExecutor(world), broken).go()
-    assert {task.phase for task in state.tasks.values()} == {Phase.ENDED}
+    assert {task.phase for task in state.tasks.values()} == {TaskPhase.ENDED}
     told = [entry.message for entry in disk.entries if entry.step == "run"]
     assert len(told) == 1
     assert "UnicodeEncodeError" in told[0]

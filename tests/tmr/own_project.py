@@ -15,7 +15,7 @@ from tests.tmr.project import PYTHON
 
 import mngr
 from mngr.process import Completed, OnlyEnv, run
-from mngr_tmr.copies.facts import Facts, read_facts
+from mngr_tmr.copies.facts import PytestFacts, read_facts
 from mngr_tmr.publish.helper import HelperConfig, helper_setup
 
 THIRD_PARTY = Path(__file__).parents[2] / "build/third-party"
@@ -130,7 +130,7 @@ class WorkCopy:
         assert self.made.code == 0, self.made.complaint
         return self
 
-    def judge(self, *args: str) -> Facts:
+    def judge(self, *args: str) -> PytestFacts:
         """Runs pytest as the orchestrator does."""
         words = " ".join(f"'{word}'" for word in ("-q", "--no-header", *args))
         done = self.sh(f"mngr-result judge --timeout 300 -- {words}", json.dumps({}).encode())

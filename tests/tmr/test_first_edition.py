@@ -16,7 +16,7 @@ from tests.support.world import World
 
 from mngr import process
 from mngr_tmr.engine.journal import read_journal
-from mngr_tmr.engine.task_state import Phase
+from mngr_tmr.engine.task_state import TaskPhase
 from mngr_tmr.model.facts import RunResumed
 from mngr_tmr.report.out.page.page import agent_status
 from mngr_tmr.report.out.page.source import TmrSource
@@ -81,7 +81,7 @@ def test_sentences_and_data_of_a_finished_run_are_read_as_facts(finished: OldRun
     assert resumed == [RunResumed({"integrator": "mechanical"}), RunResumed()]
     assert records.spec.options.slots == 2
     assert (records.state.options.slots, records.state.options.integrator) == (2, "mechanical")
-    assert {task.phase for task in records.state.tasks.values()} == {Phase.ENDED}
+    assert {task.phase for task in records.state.tasks.values()} == {TaskPhase.ENDED}
     assert {name: cause for name, cause in _causes(records).items() if cause} == _CAUSES
     assert len(records.state.addresses) == 6
     assert all(address.endswith("@local.local") for address in records.state.addresses.values())

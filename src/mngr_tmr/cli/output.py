@@ -14,11 +14,11 @@ from mngr_tmr.run_folder.redact import NOTHING_TO_HIDE, Redactor
 def progress_of(form: str, redactor: Redactor = NOTHING_TO_HIDE) -> Progress:
     """The progress of a command; JSON lines are its result and go to stdout, and with -q text is dropped."""
     if form == "human" and is_quiet():
-        return Progress(form, _Discarded(), redactor)
+        return Progress(form, _NoOutput(), redactor)
     return Progress(form, sys.stdout if form == "jsonl" else sys.stderr, redactor)
 
 
-class _Discarded(io.StringIO):
+class _NoOutput(io.StringIO):
     """A stream that keeps nothing."""
 
     def write(self, text: str) -> int:

@@ -23,7 +23,7 @@ COMMANDS = {
 }
 
 
-class Group(click.Group):
+class TmrGroup(click.Group):
     """Commands by name, each in a file of its own."""
 
     def list_commands(self, _: click.Context) -> list[str]:
@@ -54,7 +54,7 @@ class Group(click.Group):
 
 
 @click.group(
-    "tmr", cls=Group, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]}
+    "tmr", cls=TmrGroup, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]}
 )
 @click.pass_context
 def command(context: click.Context) -> None:

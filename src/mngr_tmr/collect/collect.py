@@ -12,7 +12,7 @@ from mngr_tmr.collect.citations import cited_blocks
 from mngr_tmr.collect.uncommitted import refuse_uncommitted
 from mngr_tmr.copies.copies import Copies
 from mngr_tmr.copies.copy import Ask, Ran
-from mngr_tmr.copies.facts import Found
+from mngr_tmr.copies.facts import CollectedTest
 from mngr_tmr.model.run import RunSpec
 from mngr_tmr.model.slug import slug
 from mngr_tmr.model.task import Task, make_task
@@ -53,7 +53,7 @@ def collect(
     return Collected(_tasks(run, chosen), command, deselected, ran.facts.wrong_code)
 
 
-def unique_tasks(tests: Iterable[Found]) -> tuple[Task, ...]:
+def unique_tasks(tests: Iterable[CollectedTest]) -> tuple[Task, ...]:
     """A task per test; the same tests get the same names in every run, and no two share one."""
     tasks: dict[str, Task] = {}
     for test in tests:
@@ -66,7 +66,7 @@ def unique_tasks(tests: Iterable[Found]) -> tuple[Task, ...]:
     return tuple(tasks.values())
 
 
-def _tasks(run: RunSpec, tests: Sequence[Found]) -> tuple[Task, ...]:
+def _tasks(run: RunSpec, tests: Sequence[CollectedTest]) -> tuple[Task, ...]:
     tasks = unique_tasks(tests)
     if not run.tutorial:
         return tasks

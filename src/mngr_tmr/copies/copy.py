@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 import mngr
-from mngr_tmr.copies.facts import Facts, read_facts
+from mngr_tmr.copies.facts import PytestFacts, read_facts
 from mngr_tmr.copies.hosts import host_words
 from mngr_tmr.model.run import RunSpec
 from mngr_tmr.model.slug import agent_name
@@ -37,7 +37,7 @@ class Ran(Struct, frozen=True):
 
     code: int
     output: str
-    facts: Facts = Facts()
+    facts: PytestFacts = PytestFacts()
 
     @property
     def timed_out(self) -> bool:

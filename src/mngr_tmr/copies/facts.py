@@ -8,7 +8,7 @@ from msgspec import Struct
 _SHOWN = 5
 
 
-class Found(Struct, frozen=True, tag_field="kind", tag="test"):
+class CollectedTest(Struct, frozen=True, tag_field="kind", tag="test"):
     """A collected test. `deselected` by the flags that pytest was given."""
 
     node_id: str
@@ -17,7 +17,7 @@ class Found(Struct, frozen=True, tag_field="kind", tag="test"):
     deselected: bool = False
 
 
-class Phase(Struct, frozen=True, tag_field="kind", tag="ran"):
+class PytestPhase(Struct, frozen=True, tag_field="kind", tag="ran"):
     """Setup, call or teardown of one test."""
 
     node_id: str
@@ -49,17 +49,17 @@ class Origin(Struct, frozen=True, tag_field="kind", tag="origin"):
     node_id: str = ""
 
 
-class Ended(Struct, frozen=True, tag_field="kind", tag="end"):
+class PytestEnd(Struct, frozen=True, tag_field="kind", tag="end"):
     """Pytest came to its own end."""
 
     code: int
 
 
-class Facts(Struct, frozen=True):
+class PytestFacts(Struct, frozen=True):
     """Everything it told, in order; `unreadable` lines are counted."""
 
-    tests: tuple[Found, ...] = ()
-    phases: tuple[Phase, ...] = ()
+    tests: tuple[CollectedTest, ...] = ()
+    phases: tuple[PytestPhase, ...] = ()
     broken: tuple[Broken, ...] = ()
     origins: tuple[Origin, ...] = ()
     has_ended: bool = False
@@ -85,23 +85,23 @@ class Facts(Struct, frozen=True):
         )
 
 
-_DECODER = msgspec.json.Decoder(Found | Phase | Broken | Origin | Ended)
+_DECODER = msgspec.json.Decoder(CollectedTest | PytestPhase | Broken | Origin | PytestEnd)
 
 
-def read_facts(data: bytes) -> Facts:
+def read_facts(data: bytes) -> PytestFacts:
     """Reads the plugin's lines; one that cannot be read is counted, not guessed at."""
-    known: list[Found | Phase | Broken | Origin | Ended] = []
+    known: list[CollectedTest | PytestPhase | Broken | Origin | PytestEnd] = []
     unreadable = 0
     for line in data.split(b"\n"):
         try:
             known += [_DECODER.decode(line)] if line.strip() else []
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             unreadable += 1
-    return Facts(
-        tests=tuple({one.node_id: one for one in known if isinstance(one, Found)}.values()),
-        phases=tuple(one for one in known if isinstance(one, Phase)),
+    return PytestFacts(
+        tests=tuple({one.node_id: one for one in known if isinstance(one, CollectedTest)}.values()),
+        phases=tuple(one for one in known if isinstance(one, PytestPhase)),
         broken=tuple(one for one in known if isinstance(one, Broken)),
         origins=tuple(one for one in known if isinstance(one, Origin)),
-        has_ended=any(isinstance(one, Ended) for one in known),
+        has_ended=any(isinstance(one, PytestEnd) for one in known),
         unreadable=unreadable,
     )

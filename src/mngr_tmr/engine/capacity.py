@@ -6,7 +6,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mngr_tmr.model.entry import Entry
-from mngr_tmr.model.facts import Refusal
+from mngr_tmr.model.facts import ProviderRefusal
 
 _FIRST_S, _MOST_S = 2.0, 60.0
 # With so many at once allowed again, the refusals are over.
@@ -31,7 +31,7 @@ class CapacityState(Struct, frozen=True):
 
     def refused(self, entry: Entry, asked_at: float) -> "CapacityState":
         """After a refusal of what was begun at `asked_at`; what was begun before the last one is of the same round."""
-        refusal = entry.fact if isinstance(entry.fact, Refusal) else Refusal()
+        refusal = entry.fact if isinstance(entry.fact, ProviderRefusal) else ProviderRefusal()
         if self.rounds and asked_at < self.at:
             asked_until = max(self.asked_until, entry.at + refusal.retry_after_s)
             return replace(self, until=max(self.until, asked_until), asked_until=asked_until)

@@ -10,7 +10,7 @@ from itertools import islice
 from mngr_tmr.engine.hosts import MOST_TRIES
 from mngr_tmr.engine.observation import Observation
 from mngr_tmr.engine.state import RunState, deadline_s, shared_with
-from mngr_tmr.engine.task_state import Phase, TaskState
+from mngr_tmr.engine.task_state import TaskPhase, TaskState
 from mngr_tmr.model.entry import Entry
 from mngr_tmr.model.facts import (
     AgentAsks,
@@ -106,7 +106,7 @@ def _stop(run: RunState, slug: str, attempt: int, now: float) -> Entry:
 def _launches(run: RunState, now: float) -> Iterator[Entry]:
     if not run.may_launch:
         return
-    launching = sum(run.tasks[slug].phase == Phase.LAUNCHING for slug in run.live)
+    launching = sum(run.tasks[slug].phase == TaskPhase.LAUNCHING for slug in run.live)
     free = min(run.options.slots - run.used_slots, run.options.launchers - launching)
     for slug in islice(run.queue, max(free, 0)):
         yield Entry(now, "launch", "intended", slug, run.tasks[slug].attempt)
@@ -227,7 +227,7 @@ def _stopping(run: RunState, state: TaskState, now: float) -> Entry | None:
 def _verify_steps(run: RunState, now: float) -> Iterator[Entry]:
     """Verifications, as many at once as there are verifiers and idle slots; tasks with equal trees share one."""
     busy = sum(step in ("verify", "base") for step, _ in run.in_flight)
-    waiting = [run.tasks[slug] for slug in run.to_verify if run.tasks[slug].phase == Phase.TO_VERIFY]
+    waiting = [run.tasks[slug] for slug in run.to_verify if run.tasks[slug].phase == TaskPhase.TO_VERIFY]
     free = _verifiers(run) - busy
     if free <= 0 or not waiting:
         return
@@ -265,7 +265,7 @@ def _failed(state: TaskState, now: float, cause: WorkFailureCause, message: str,
 
 
 _NEXT = {
-    Phase.WORKING: _working,
-    Phase.ENDING: _ending,
-    Phase.STOPPING: _stopping,
+    TaskPhase.WORKING: _working,
+    TaskPhase.ENDING: _ending,
+    TaskPhase.STOPPING: _stopping,
 }

@@ -14,7 +14,14 @@ from mngr_tmr.engine.clock import RunClock
 from mngr_tmr.engine.observation import Activity, AgentStatus, Poll
 from mngr_tmr.engine.state import shared_with
 from mngr_tmr.model.entry import Entry
-from mngr_tmr.model.facts import AgentStopped, AnyFact, Refusal, StopRequest, VerdictsFound, WorkPulled
+from mngr_tmr.model.facts import (
+    AgentStopped,
+    AnyFact,
+    ProviderRefusal,
+    StopRequest,
+    VerdictsFound,
+    WorkPulled,
+)
 from mngr_tmr.model.task import agent_of
 
 Fault = str
@@ -279,7 +286,7 @@ class SimExecutor:
 
     def _later(self, intention: Entry) -> Entry:
         self._world.refusals += 1
-        fact = Refusal(seed=self._chance.getrandbits(32))
+        fact = ProviderRefusal(seed=self._chance.getrandbits(32))
         step, task, attempt = intention.step, intention.task, intention.attempt
         return Entry(self.now(), step, "later", task, attempt, "no more for now", fact)
 

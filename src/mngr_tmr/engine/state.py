@@ -9,7 +9,7 @@ from mngr_tmr.engine.capacity import CapacityState
 from mngr_tmr.engine.hosts import MAKES_HOST, Held, HostsState
 from mngr_tmr.engine.integration import IntegrationState
 from mngr_tmr.engine.observation import Observation, Poll, follow
-from mngr_tmr.engine.task_state import HOLDS_SLOT, Phase, TaskState, task_after
+from mngr_tmr.engine.task_state import HOLDS_SLOT, TaskPhase, TaskState, task_after
 from mngr_tmr.model.entry import Entry, Step
 from mngr_tmr.model.facts import (
     AgentLaunched,
@@ -144,7 +144,7 @@ class RunState:
         self._end_pause(poll)
         for slug in self.live:
             state = self.tasks[slug]
-            if state.phase != Phase.WORKING or poll.at < state.launched_at:
+            if state.phase != TaskPhase.WORKING or poll.at < state.launched_at:
                 continue
             agent = state.agent
             observation = follow(self.observations.get(agent), poll.agents.get(agent), poll)
@@ -156,7 +156,7 @@ class RunState:
         if not self._pauses or self._pauses[-1].ended_at is not None:
             return
         *ended, pause = self._pauses
-        agents = [self.tasks[slug] for slug in self.live if self.tasks[slug].phase != Phase.LAUNCHING]
+        agents = [self.tasks[slug] for slug in self.live if self.tasks[slug].phase != TaskPhase.LAUNCHING]
         shown = (poll.agents.get(state.agent) for state in agents)
         is_complete = poll.is_whole or all(
             status is not None and status.activity != "unknown" for status in shown
@@ -251,7 +251,7 @@ class RunState:
         """Gives tasks a new attempt: those that an interrupt cut off, and those that were asked for."""
         wanted = set(again)
         for slug, state in self.tasks.items():
-            if state.phase == Phase.ENDED and (state.was_interrupted or slug in wanted):
+            if state.phase == TaskPhase.ENDED and (state.was_interrupted or slug in wanted):
                 attempt = state.attempt + 1
                 fresh = TaskState(slug, agent_of(self.spec.id, slug, attempt), attempt, since=self.last_at)
                 self._place(state, fresh)
@@ -260,9 +260,9 @@ class RunState:
         slug, phase = after.slug, after.phase
         self.tasks[slug] = after
         for phases, group in (
-            ((Phase.QUEUED,), self.queue),
+            ((TaskPhase.QUEUED,), self.queue),
             (HOLDS_SLOT, self.live),
-            ((Phase.TO_VERIFY, Phase.VERIFYING), self.to_verify),
+            ((TaskPhase.TO_VERIFY, TaskPhase.VERIFYING), self.to_verify),
         ):
             if phase in phases:
                 group.setdefault(slug)

@@ -10,7 +10,7 @@ from mngr_tmr.model.entry import Entry
 from mngr_tmr.model.facts import AgentAsks, AgentSilent, VerifyAgain, WorkFailed, WorkFailureCause, WorkPulled
 
 
-class Phase(StrEnum):
+class TaskPhase(StrEnum):
     """Where a task is. An agent of ours may be alive in all but the first and the last two."""
 
     QUEUED = "queued"
@@ -24,7 +24,9 @@ class Phase(StrEnum):
     ENDED = "ended"
 
 
-HOLDS_SLOT = frozenset((Phase.LAUNCHING, Phase.WORKING, Phase.ENDING, Phase.PULLING, Phase.STOPPING))
+HOLDS_SLOT = frozenset(
+    (TaskPhase.LAUNCHING, TaskPhase.WORKING, TaskPhase.ENDING, TaskPhase.PULLING, TaskPhase.STOPPING)
+)
 
 
 class TaskState(Struct, frozen=True):
@@ -38,7 +40,7 @@ class TaskState(Struct, frozen=True):
     slug: str
     agent: str
     attempt: int = 1
-    phase: Phase = Phase.QUEUED
+    phase: TaskPhase = TaskPhase.QUEUED
     since: float = 0.0
     launched_at: float = 0.0
     nudged_at: float | None = None
@@ -98,23 +100,23 @@ def _observed(state: TaskState, entry: Entry) -> TaskState:
 
 
 def _after_launch(state: TaskState, entry: Entry) -> TaskState:
-    if state.phase == Phase.ENDED:
+    if state.phase == TaskPhase.ENDED:
         # It came after we had given up on it: what it started must not run on.
         return replace(state, is_stray=entry.kind == "done")
     if entry.kind == "intended":
-        return replace(state, phase=Phase.LAUNCHING, since=entry.at)
+        return replace(state, phase=TaskPhase.LAUNCHING, since=entry.at)
     if entry.kind == "done":
-        return replace(state, phase=Phase.WORKING, since=entry.at, launched_at=entry.at)
+        return replace(state, phase=TaskPhase.WORKING, since=entry.at, launched_at=entry.at)
     return _ended(_failed(state, entry), entry)
 
 
 def _after_watch(state: TaskState, entry: Entry) -> TaskState:
-    if state.phase != Phase.WORKING:
+    if state.phase != TaskPhase.WORKING:
         return state
     if entry.kind == "failed":
         cause = entry.fact.cause if isinstance(entry.fact, WorkFailed) else "unknown"
         state = replace(_failed(state, entry), cause=cause)
-    return replace(state, phase=Phase.ENDING, since=entry.at, asks="", question="", silent_since=0.0)
+    return replace(state, phase=TaskPhase.ENDING, since=entry.at, asks="", question="", silent_since=0.0)
 
 
 def _after_nudge(state: TaskState, entry: Entry) -> TaskState:
@@ -125,15 +127,17 @@ def _after_nudge(state: TaskState, entry: Entry) -> TaskState:
 
 
 def _after_pull(state: TaskState, entry: Entry) -> TaskState:
-    if state.phase not in (Phase.ENDING, Phase.PULLING):
+    if state.phase not in (TaskPhase.ENDING, TaskPhase.PULLING):
         return state
     if entry.kind == "intended":
-        return replace(state, phase=Phase.PULLING, since=entry.at)
+        return replace(state, phase=TaskPhase.PULLING, since=entry.at)
     if entry.kind == "failed":
         state = _failed(state, entry)
     pulled = entry.fact if isinstance(entry.fact, WorkPulled) else WorkPulled()
     needs_verdict = entry.kind == "done" and pulled.verify and not state.has_failed
-    return replace(state, phase=Phase.STOPPING, since=entry.at, needs_verdict=needs_verdict, tree=pulled.tree)
+    return replace(
+        state, phase=TaskPhase.STOPPING, since=entry.at, needs_verdict=needs_verdict, tree=pulled.tree
+    )
 
 
 def _after_stop(state: TaskState, entry: Entry) -> TaskState:
@@ -141,20 +145,20 @@ def _after_stop(state: TaskState, entry: Entry) -> TaskState:
         return state
     if entry.kind == "failed":
         state = replace(state, notes=(*state.notes, f"stop failed: {entry.message}"))
-    if state.phase != Phase.STOPPING:
+    if state.phase != TaskPhase.STOPPING:
         return replace(state, is_stray=False)
     if state.needs_verdict:
-        return replace(state, phase=Phase.TO_VERIFY, since=entry.at)
+        return replace(state, phase=TaskPhase.TO_VERIFY, since=entry.at)
     return _ended(state, entry)
 
 
 def _after_verify(state: TaskState, entry: Entry) -> TaskState:
-    if state.phase not in (Phase.TO_VERIFY, Phase.VERIFYING):
+    if state.phase not in (TaskPhase.TO_VERIFY, TaskPhase.VERIFYING):
         return state
     if entry.kind == "intended":
-        return replace(state, phase=Phase.VERIFYING, since=entry.at)
+        return replace(state, phase=TaskPhase.VERIFYING, since=entry.at)
     if isinstance(entry.fact, VerifyAgain):
-        return replace(state, phase=Phase.TO_VERIFY, since=entry.at, alone=True)
+        return replace(state, phase=TaskPhase.TO_VERIFY, since=entry.at, alone=True)
     return _ended(_failed(state, entry) if entry.kind == "failed" else state, entry)
 
 
@@ -166,13 +170,13 @@ def _failed(state: TaskState, entry: Entry) -> TaskState:
 
 
 def _ended(state: TaskState, entry: Entry) -> TaskState:
-    return replace(state, phase=Phase.ENDED, since=entry.at)
+    return replace(state, phase=TaskPhase.ENDED, since=entry.at)
 
 
 _BEFORE = {
-    ("launch", Phase.LAUNCHING): Phase.QUEUED,
-    ("pull", Phase.PULLING): Phase.ENDING,
-    ("verify", Phase.VERIFYING): Phase.TO_VERIFY,
+    ("launch", TaskPhase.LAUNCHING): TaskPhase.QUEUED,
+    ("pull", TaskPhase.PULLING): TaskPhase.ENDING,
+    ("verify", TaskPhase.VERIFYING): TaskPhase.TO_VERIFY,
 }
 _AFTER = {
     "launch": _after_launch,

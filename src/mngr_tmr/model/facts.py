@@ -12,40 +12,40 @@ WorkFailureCause = Literal[
 ]
 
 
-class Fact(Struct, frozen=True, tag_field="fact", omit_defaults=True):
+class JournalFact(Struct, frozen=True, tag_field="fact", omit_defaults=True):
     """The base of all facts."""
 
 
-class RunResumed(Fact, frozen=True, tag="resumed"):
+class RunResumed(JournalFact, frozen=True, tag="resumed"):
     """The run is resumed with changed options, and the tasks `again` get a new attempt."""
 
     options: dict[str, Any] = field(default_factory=dict, name="knobs")
     again: tuple[str, ...] = ()
 
 
-class RunPaused(Fact, frozen=True, tag="paused"):
+class RunPaused(JournalFact, frozen=True, tag="paused"):
     """Nothing was decided since then: the process or the machine stood still."""
 
     since: float
 
 
-class LaunchingStopped(Fact, frozen=True, tag="launching_stopped"):
+class LaunchingStopped(JournalFact, frozen=True, tag="launching_stopped"):
     """No further agent is launched; `reason` is for people."""
 
     reason: str = ""
 
 
-class RunInterrupted(Fact, frozen=True, tag="interrupted"):
+class RunInterrupted(JournalFact, frozen=True, tag="interrupted"):
     """A person interrupted the run; with `abort` running agents are stopped too."""
 
     abort: bool = False
 
 
-class StepOverdue(Fact, frozen=True, tag="overdue"):
+class StepOverdue(JournalFact, frozen=True, tag="overdue"):
     """A step failed because it did not answer in its time; its answer may still come."""
 
 
-class Refusal(Fact, frozen=True, tag="refused"):
+class ProviderRefusal(JournalFact, frozen=True, tag="refused"):
     """The provider refuses for now: the seconds it asks to wait, 0 if it does not say, and a seed.
 
     The seed makes waits differ, so that steps that were refused together are not tried again together.
@@ -55,7 +55,7 @@ class Refusal(Fact, frozen=True, tag="refused"):
     seed: int = 0
 
 
-class AgentLaunched(Fact, frozen=True, tag="launched"):
+class AgentLaunched(JournalFact, frozen=True, tag="launched"):
     """The agent's id and host (empty in older journals); `adopted` if an earlier process had launched it."""
 
     id: str = ""
@@ -68,38 +68,38 @@ class AgentLaunched(Fact, frozen=True, tag="launched"):
         return f"{self.id}@{self.host}" if self.host else self.id
 
 
-class AgentAsks(Fact, frozen=True, tag="asks"):
+class AgentAsks(JournalFact, frozen=True, tag="asks"):
     """The agent waits for a person: "permission" or "input"; empty when it no longer does."""
 
     asks: str
 
 
-class AgentSilent(Fact, frozen=True, tag="silent"):
+class AgentSilent(JournalFact, frozen=True, tag="silent"):
     """The agent has shown nothing new since then; 0 when it does again."""
 
     silent_since: float
 
 
-class WorkFailed(Fact, frozen=True, tag="work_failed"):
+class WorkFailed(JournalFact, frozen=True, tag="work_failed"):
     """The agent's work ended without a result. `error` is the kind of a model error that no retry changes."""
 
     cause: WorkFailureCause = "unknown"
     error: str = ""
 
 
-class NudgeSent(Fact, frozen=True, tag="nudged"):
+class NudgeSent(JournalFact, frozen=True, tag="nudged"):
     """The status of the message's receipt."""
 
     receipt: str = ""
 
 
-class PullRequest(Fact, frozen=True, tag="pull"):
+class PullRequest(JournalFact, frozen=True, tag="pull"):
     """With `salvage`, uncommitted work is pulled too."""
 
     salvage: bool = False
 
 
-class WorkPulled(Fact, frozen=True, tag="pulled"):
+class WorkPulled(JournalFact, frozen=True, tag="pulled"):
     """The tip of what the agent committed, the tip's tree, and whether it has something to verify."""
 
     commit: str = ""
@@ -107,47 +107,47 @@ class WorkPulled(Fact, frozen=True, tag="pulled"):
     verify: bool = False
 
 
-class StopRequest(Fact, frozen=True, tag="stop"):
+class StopRequest(JournalFact, frozen=True, tag="stop"):
     """What to do with a host of the agent's own: end it, or stop it and keep its files."""
 
     host: Literal["end", "stop"]
 
 
-class AgentStopped(Fact, frozen=True, tag="stopped"):
+class AgentStopped(JournalFact, frozen=True, tag="stopped"):
     """`host` says what became of a host of the agent's own; "live" if it could not be ended."""
 
     changed: bool = False
     host: str = ""
 
 
-class VerifyRequest(Fact, frozen=True, tag="verify"):
+class VerifyRequest(JournalFact, frozen=True, tag="verify"):
     """Other tasks with the same tree that share the working copy, and their attempts."""
 
     also: dict[str, int] = {}
 
 
-class VerdictsFound(Fact, frozen=True, tag="verdicts"):
+class VerdictsFound(JournalFact, frozen=True, tag="verdicts"):
     """The verdict of the entry's own task, and those of all tasks that shared the working copy."""
 
     verdict: str = ""
     verdicts: dict[str, str] = {}
 
 
-class VerifyAgain(Fact, frozen=True, tag="verify_again"):
+class VerifyAgain(JournalFact, frozen=True, tag="verify_again"):
     """A task got no verdict in a shared working copy and is verified again in one of its own."""
 
 
-class BaseMeasured(Fact, frozen=True, tag="base"):
+class BaseMeasured(JournalFact, frozen=True, tag="base"):
     """How many tests were run at the base commit."""
 
     tests: int = 0
 
 
-class IntegrationRepeated(Fact, frozen=True, tag="integrate_again"):
+class IntegrationRepeated(JournalFact, frozen=True, tag="integrate_again"):
     """The integration was asked for after the run was over."""
 
 
-class BranchBuilt(Fact, frozen=True, tag="integrated"):
+class BranchBuilt(JournalFact, frozen=True, tag="integrated"):
     """The integrated branch and its tip."""
 
     branch: str = ""
@@ -160,7 +160,7 @@ AnyFact = (
     | LaunchingStopped
     | RunInterrupted
     | StepOverdue
-    | Refusal
+    | ProviderRefusal
     | AgentLaunched
     | AgentAsks
     | AgentSilent

@@ -4,12 +4,12 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from mngr_tmr.model.measured import MeasuredTest
+from mngr_tmr.model.measured import MeasuredOutcomes
 
 AccountKind = Literal["squashed", "separate", "merged_into", "excluded", "failed", "nothing"]
 
 
-class Witness(Struct, frozen=True):
+class FixWitness(Struct, frozen=True):
     """Old and new test against old and new code; None where it could not be run."""
 
     old_test_old_code: bool | None = None
@@ -18,7 +18,7 @@ class Witness(Struct, frozen=True):
     new_test_new_code: bool | None = None
 
 
-class Weakening(Struct, frozen=True):
+class WeakenedAssertion(Struct, frozen=True):
     """An assertion that was removed or made easier to pass."""
 
     kind: Literal["removed", "weakened", "skipped", "xfailed", "timeout_raised", "test_deleted"]
@@ -44,7 +44,7 @@ class Fix(Struct, frozen=True):
     paths: tuple[str, ...]
     depends_on: tuple[str, ...] = ()
     needed_by: tuple[str, ...] = ()
-    witness: Witness | None = None
+    witness: FixWitness | None = None
     surface: tuple[str, ...] = ()
     is_mislabelled: bool = False
     doubts: tuple[str, ...] = ()
@@ -82,11 +82,11 @@ class Integration(Struct, frozen=True):
     fixes: tuple[Fix, ...] = ()
     accounts: tuple[Account, ...] = ()
     gates: tuple[Gate, ...] = ()
-    weakenings: tuple[Weakening, ...] = ()
+    weakenings: tuple[WeakenedAssertion, ...] = ()
     shared_problems: tuple[dict[str, Any], ...] = ()
     added_tests: tuple[dict[str, Any], ...] = ()
     conflicts: tuple[dict[str, Any], ...] = ()
     notes: tuple[str, ...] = ()
     pr_url: str = ""
     agent_tip: str = ""
-    measured: tuple[MeasuredTest, ...] = ()
+    measured: tuple[MeasuredOutcomes, ...] = ()

@@ -8,7 +8,7 @@ _NOT_RUN = ""
 _FINE = ("passed", "skipped", _NOT_RUN)
 
 
-class Measured(Struct, frozen=True):
+class Measurement(Struct, frozen=True):
     """One test at one commit. `outcome` is a verdict, or "missing", or empty where the test was not run."""
 
     outcome: str = _NOT_RUN
@@ -19,13 +19,13 @@ class Measured(Struct, frozen=True):
         return self.outcome not in _FINE
 
 
-class MeasuredTest(Struct, frozen=True):
+class MeasuredOutcomes(Struct, frozen=True):
     """One row of the table. A test that the branch adds is missing at the base, and `added_by` names its task."""
 
     test: str
-    base: Measured = Measured()
-    agent: Measured = Measured()
-    tip: Measured = Measured()
+    base: Measurement = Measurement()
+    agent: Measurement = Measurement()
+    tip: Measurement = Measurement()
     is_added: bool = False
     added_by: str = ""
 
@@ -50,7 +50,7 @@ class BranchCounts(Struct, frozen=True):
     fixed: int = 0
 
 
-def count(tests: Iterable[MeasuredTest]) -> BranchCounts:
+def count(tests: Iterable[MeasuredOutcomes]) -> BranchCounts:
     tests = tuple(tests)
     failing = [test for test in tests if test.tip.is_failure]
     return BranchCounts(
@@ -76,7 +76,7 @@ def in_words(counts: BranchCounts) -> str:
     return ", ".join(parts)
 
 
-def headline(tests: Iterable[MeasuredTest], *, is_base: bool = False) -> str:
+def headline(tests: Iterable[MeasuredOutcomes], *, is_base: bool = False) -> str:
     """The first sentence about a branch; empty where nothing was measured. `is_base`: it stands at the base."""
     tests = tuple(tests)
     if not tests:

@@ -26,7 +26,7 @@ class Commit(Struct, frozen=True):
         return self.kind == "implementation" and self.claimed not in (None, "implementation")
 
 
-class Span(Struct, frozen=True):
+class TaskSpan(Struct, frozen=True):
     """A stretch of a task's life, for the timeline."""
 
     kind: Literal["queue", "launch", "work", "pull", "stop", "verify"]
@@ -63,7 +63,7 @@ class TaskRecord(Struct, frozen=True):
     commit: str = ""
     commits: tuple[Commit, ...] = ()
     folder: str = ""
-    spans: tuple[Span, ...] = ()
+    spans: tuple[TaskSpan, ...] = ()
     usage: dict[str, Any] = {}
     notes: tuple[str, ...] = ()
     asks: str = ""

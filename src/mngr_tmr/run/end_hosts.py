@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import mngr
 from mngr_tmr.engine.state import RunState
-from mngr_tmr.engine.task_state import HOLDS_SLOT, Phase
+from mngr_tmr.engine.task_state import HOLDS_SLOT, TaskPhase
 from mngr_tmr.model.task import agent_of
 from mngr_tmr.run.polling import RUN, find_known, list_safely
 from mngr_tmr.run_folder.log import error_text
@@ -55,7 +55,7 @@ def _idle(state: RunState, manager: mngr.Manager) -> Iterator[tuple[mngr.Agent, 
             continue
         slug, attempt = owner
         task = state.tasks[slug]
-        if attempt < task.attempt or (task.phase not in HOLDS_SLOT and task.phase != Phase.QUEUED):
+        if attempt < task.attempt or (task.phase not in HOLDS_SLOT and task.phase != TaskPhase.QUEUED):
             yield agent, owner not in state.hosts.pulled or agent.id not in known
 
 

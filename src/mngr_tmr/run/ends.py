@@ -10,13 +10,13 @@ import mngr
 from mngr_tmr.copies.copy import destroy_copies, remove_garbage_of_copies
 from mngr_tmr.copies.hosts import destroy_unfinished
 from mngr_tmr.engine.state import RunState
-from mngr_tmr.engine.task_state import Phase
+from mngr_tmr.engine.task_state import TaskPhase
 from mngr_tmr.model.run import RunSpec
 from mngr_tmr.run.polling import RUN, find_known, list_safely
 from mngr_tmr.run_folder.log import error_text
 
 _LIVE = ("CREATING", "RUNNING", "WAITING", "UNKNOWN")
-_HAS_WORK = (Phase.WORKING, Phase.ENDING, Phase.PULLING)
+_HAS_WORK = (TaskPhase.WORKING, TaskPhase.ENDING, TaskPhase.PULLING)
 _AT_ONCE = 8
 _JOIN_S = 0.5
 

@@ -19,7 +19,7 @@ from mngr_tmr.run.end_hosts import end_idle_hosts
 from mngr_tmr.run.ends import end_steps, remove_leftovers, start_hosts, stop_all
 from mngr_tmr.run.integration_stage import Integrate, Tell, open_journal, run_stage
 from mngr_tmr.run.polling import AgentPoller
-from mngr_tmr.run.steps import Steps
+from mngr_tmr.run.steps import TaskSteps
 from mngr_tmr.run.thread_executor import ThreadExecutor
 from mngr_tmr.run_folder.folder import RunFolder, read_spec
 from mngr_tmr.run_folder.log import RunLog
@@ -73,7 +73,7 @@ class Execution:
         spec, state, manager, folder = self._spec, self.state, self._manager, self._folder
         clock = RunClock(state.last_at)
         resumed = Entry(clock.now(), "run", "noted", message="resumed", fact=resume or RunResumed())
-        steps = Steps(state, folder, manager, self._env)
+        steps = TaskSteps(state, folder, manager, self._env)
         notes = [*start_hosts(state, manager), *remove_leftovers(spec, manager, is_resumed=self._has_begun)]
         notes += end_idle_hosts(state, manager) if self._has_begun else []
         poll = AgentPoller(

@@ -23,7 +23,7 @@ from mngr_tmr.prompts.render import render_prompt
 from mngr_tmr.run.artifacts import pull_artifacts
 from mngr_tmr.run.polling import how
 from mngr_tmr.run.steps import refuse_leaks
-from mngr_tmr.run_folder.attempt import Pulled, needs_verdict, read_attempt_claim
+from mngr_tmr.run_folder.attempt import PulledAttempt, needs_verdict, read_attempt_claim
 from mngr_tmr.run_folder.folder import RunFolder, make_folder
 from mngr_tmr.run_folder.redact import refuse_test_ids
 
@@ -160,16 +160,16 @@ class _Bring(Struct, frozen=True):
             pass
         return read_attempt_claim(self.folder, task, _ATTEMPT)
 
-    def commits(self, task: Task, agent: mngr.Agent, *, salvage: bool) -> tuple[Pulled, bool]:
+    def commits(self, task: Task, agent: mngr.Agent, *, salvage: bool) -> tuple[PulledAttempt, bool]:
         """What the agent committed, and whether it is still there; of one that is gone, what was pulled before."""
         try:
             brought = mngr.pull(agent.id, include_dirty=salvage, manager=self.manager)
-            pulled, is_there = Pulled(brought.branch, brought.after, brought.notes), True
+            pulled, is_there = PulledAttempt(brought.branch, brought.after, brought.notes), True
         except mngr.NotFoundError:
             commit = Repository(self.spec.repo, 0).branch(agent.branch)
             if not commit:
                 raise
-            pulled, is_there = Pulled(agent.branch, commit, ("its agent is gone",)), False
+            pulled, is_there = PulledAttempt(agent.branch, commit, ("its agent is gone",)), False
         refuse_leaks(self.spec, pulled, self.folder.redactor)
         self.folder.writer.write_json(self.folder.file(task.slug, _ATTEMPT, "pulled.json"), pulled)
         return pulled, is_there

@@ -32,7 +32,7 @@ from mngr_tmr.publish.helper import helper_config, helper_setup
 from mngr_tmr.run.artifacts import only_folder, pull_artifacts
 from mngr_tmr.run.end_hosts import end_host
 from mngr_tmr.run.polling import ATTEMPT, RUN, TASK, find_known, is_complete, launched_as
-from mngr_tmr.run_folder.attempt import Pulled, needs_verdict, read_attempt_claim
+from mngr_tmr.run_folder.attempt import PulledAttempt, needs_verdict, read_attempt_claim
 from mngr_tmr.run_folder.folder import RunFolder, read_json
 from mngr_tmr.run_folder.redact import Redactor, no_values_in_errors
 from mngr_tmr.verify.verify import CommitCheck, measure_base, verify_equal
@@ -43,7 +43,7 @@ _OWN_WORD_S = 5.0
 _SILENT_HOST_S = 1.0
 
 
-class Steps:
+class TaskSteps:
     """One run's steps. `env` holds the values of the variables that the options only name."""
 
     def __init__(
@@ -99,7 +99,7 @@ class Steps:
         notes = pull_artifacts(agent, self._folder.attempt(slug, attempt), self._writer, self._manager)
         brought = mngr.pull(agent, include_dirty=salvage, manager=self._manager)
         tree = Repository(self._spec.repo, 0).tree(brought.after) if brought.after else ""
-        pulled = Pulled(brought.branch, brought.after, (*notes, *brought.notes), tree)
+        pulled = PulledAttempt(brought.branch, brought.after, (*notes, *brought.notes), tree)
         refuse_leaks(self._spec, pulled, self._redactor)
         self._writer.write_json(self._folder.file(slug, attempt, "pulled.json"), pulled)
         claim = read_attempt_claim(self._folder, self._tasks[slug], attempt)
@@ -131,7 +131,7 @@ class Steps:
             checks = [
                 CommitCheck(
                     self._tasks[slug],
-                    read_json(self._folder.file(slug, attempt, "pulled.json"), Pulled).commit,
+                    read_json(self._folder.file(slug, attempt, "pulled.json"), PulledAttempt).commit,
                     stack.enter_context(self._writer.staging()),
                 )
                 for slug, attempt in left.items()
@@ -147,10 +147,10 @@ class Steps:
 
     def _known_verdict(self, slug: str, attempt: int) -> str:
         """The verdict of an earlier attempt whose commit has the same tree, which becomes that of this one."""
-        own = read_json(self._folder.file(slug, attempt, "pulled.json"), Pulled)
+        own = read_json(self._folder.file(slug, attempt, "pulled.json"), PulledAttempt)
         for earlier in range(attempt - 1, 0, -1):
             try:
-                pulled = read_json(self._folder.file(slug, earlier, "pulled.json"), Pulled)
+                pulled = read_json(self._folder.file(slug, earlier, "pulled.json"), PulledAttempt)
                 verified = read_json(self._folder.file(slug, earlier, "verified.json"), Verified)
             except FileNotFoundError:
                 continue
@@ -261,7 +261,7 @@ def _is_prompt_taken(event: mngr.Event) -> bool:
     return is_delivered or event.kind in _TAKEN
 
 
-def refuse_leaks(spec: RunSpec, pulled: Pulled, redactor: Redactor) -> None:
+def refuse_leaks(spec: RunSpec, pulled: PulledAttempt, redactor: Redactor) -> None:
     """Stops commits that hold a secret, or come on a branch named so; their branch stays as it came."""
     names = {
         *redactor.names_in(pulled.branch),

@@ -10,7 +10,7 @@ import mngr
 from mngr_tmr.engine.clock import RunClock
 from mngr_tmr.engine.observation import Poll
 from mngr_tmr.model.entry import Entry
-from mngr_tmr.model.facts import AnyFact, Refusal
+from mngr_tmr.model.facts import AnyFact, ProviderRefusal
 from mngr_tmr.run_folder.log import error_text
 
 Step = Callable[[Entry], AnyFact]
@@ -92,7 +92,7 @@ class ThreadExecutor:
 
     def _later(self, intention: Entry, error: mngr.CapacityError) -> Entry:
         step, task, attempt = intention.step, intention.task, intention.attempt
-        fact = Refusal(error.retry_after_s, secrets.randbits(32))
+        fact = ProviderRefusal(error.retry_after_s, secrets.randbits(32))
         return Entry(self.now(), step, "later", task, attempt, error_text(error), fact)
 
     def _watch(self) -> None:

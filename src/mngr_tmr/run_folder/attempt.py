@@ -12,7 +12,7 @@ OUTBOX = "outbox"
 _RESULT = "result.json"
 
 
-class Pulled(Struct, frozen=True):
+class PulledAttempt(Struct, frozen=True):
     """`pulled.json`: what came home of one attempt."""
 
     branch: str = ""

@@ -41,7 +41,7 @@ _NAMED = dict(zip("abefnrtv0", "\a\b\x1b\f\n\r\t\v\0", strict=True))
 _CONTROL_BYTES = bytes((*range(9), *range(11, 32), 127))
 
 
-class Found(NamedTuple):
+class FoundValue(NamedTuple):
     """Where a value is, and the name of its variable."""
 
     start: int
@@ -62,21 +62,21 @@ class Matcher:
     def knows_nothing(self) -> bool:
         return not self._needles
 
-    def find(self, text: str) -> list[Found]:
+    def find(self, text: str) -> list[FoundValue]:
         """All values in a text, in order, none overlapping another."""
         if self.knows_nothing or len(text) < SHORTEST:
             return []
         found = [one for view in views(text) for one in self._in_view(view)]
         return _joined(found)
 
-    def _in_view(self, view: "View") -> Iterator[Found]:
+    def _in_view(self, view: "View") -> Iterator[FoundValue]:
         for needle, name in self._needles.items():
             wanted = view.reduced(needle)
             if len(wanted) < SHORTEST:
                 continue
             at = view.text.find(wanted)
             while at >= 0:
-                yield Found(*view.origin(at, at + len(wanted)), name)
+                yield FoundValue(*view.origin(at, at + len(wanted)), name)
                 at = view.text.find(wanted, at + len(wanted))
 
 
@@ -270,9 +270,9 @@ def _pieces(text: str, change: _Change) -> tuple[list[int], list[tuple[int, int,
     return starts, pieces
 
 
-def _joined(found: Iterable[Found]) -> list[Found]:
+def _joined(found: Iterable[FoundValue]) -> list[FoundValue]:
     """In order; of those that overlap the first and longest gives the name to all of it."""
-    joined: list[Found] = []
+    joined: list[FoundValue] = []
     for one in sorted(found, key=lambda one: (one.start, -one.end)):
         if joined and one.start < joined[-1].end:
             joined[-1] = joined[-1]._replace(end=max(joined[-1].end, one.end))

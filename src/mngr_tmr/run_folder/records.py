@@ -10,26 +10,26 @@ from msgspec import MsgspecError, json
 import mngr
 from mngr_tmr.engine.journal import read_journal
 from mngr_tmr.engine.state import RunState, fold
-from mngr_tmr.engine.task_state import Phase, TaskState
+from mngr_tmr.engine.task_state import TaskPhase, TaskState
 from mngr_tmr.model.entry import Entry
-from mngr_tmr.model.record import Commit, End, Span, StageSpan, TaskRecord
+from mngr_tmr.model.record import Commit, End, StageSpan, TaskRecord, TaskSpan
 from mngr_tmr.model.result import Claim
 from mngr_tmr.model.run import RunSpec
 from mngr_tmr.model.task import Task
 from mngr_tmr.model.verdict import Verified
-from mngr_tmr.run_folder.attempt import Pulled, read_attempt_claim
+from mngr_tmr.run_folder.attempt import PulledAttempt, read_attempt_claim
 from mngr_tmr.run_folder.commits import read_commits
 from mngr_tmr.run_folder.folder import RunFolder, read_json, read_spec
 
 _SPANS = {
-    Phase.QUEUED: "queue",
-    Phase.LAUNCHING: "launch",
-    Phase.WORKING: "work",
-    Phase.ENDING: "pull",
-    Phase.PULLING: "pull",
-    Phase.STOPPING: "stop",
-    Phase.TO_VERIFY: "queue",
-    Phase.VERIFYING: "verify",
+    TaskPhase.QUEUED: "queue",
+    TaskPhase.LAUNCHING: "launch",
+    TaskPhase.WORKING: "work",
+    TaskPhase.ENDING: "pull",
+    TaskPhase.PULLING: "pull",
+    TaskPhase.STOPPING: "stop",
+    TaskPhase.TO_VERIFY: "queue",
+    TaskPhase.VERIFYING: "verify",
 }
 
 
@@ -70,7 +70,9 @@ class Records:
 
     def record(self, task: Task) -> TaskRecord:
         state = self.state.tasks[task.slug]
-        pulled = _read(self.folder.file(task.slug, state.attempt, "pulled.json"), Pulled) or Pulled()
+        pulled = (
+            _read(self.folder.file(task.slug, state.attempt, "pulled.json"), PulledAttempt) or PulledAttempt()
+        )
         claim = read_attempt_claim(self.folder, task, state.attempt)
         before = self._base.get(task.node_id)
         after = _read(self.folder.file(task.slug, state.attempt, "verified.json"), Verified)
@@ -85,7 +87,7 @@ class Records:
             state.attempt,
             state.agent,
             state.stage,
-            state.message if state.phase != Phase.QUEUED else self.state.stopped_why,
+            state.message if state.phase != TaskPhase.QUEUED else self.state.stopped_why,
             claim,
             before,
             after,
@@ -123,9 +125,9 @@ def read_base(folder: RunFolder) -> dict[str, Verified]:
     return _read(folder.base, dict[str, Verified]) or {}
 
 
-def spans(spec: RunSpec, entries: Sequence[Entry]) -> dict[str, tuple[Span, ...]]:
+def spans(spec: RunSpec, entries: Sequence[Entry]) -> dict[str, tuple[TaskSpan, ...]]:
     """Every task's life as stretches of time, all attempts in one line."""
-    run, marks = RunState(spec), {task.slug: [(spec.created_at, Phase.QUEUED)] for task in spec.tasks}
+    run, marks = RunState(spec), {task.slug: [(spec.created_at, TaskPhase.QUEUED)] for task in spec.tasks}
     for entry in entries:
         for task in run.apply(entry):
             if run.tasks[task].phase != marks[task][-1][1]:
@@ -133,16 +135,16 @@ def spans(spec: RunSpec, entries: Sequence[Entry]) -> dict[str, tuple[Span, ...]
     return {slug: tuple(_stretches(found, run.last_at)) for slug, found in marks.items()}
 
 
-def _stretches(marks: Sequence[tuple[float, Phase]], last_at: float) -> Iterable[Span]:
-    for (start, phase), (end, _) in pairwise([*marks, (last_at, Phase.ENDED)]):
+def _stretches(marks: Sequence[tuple[float, TaskPhase]], last_at: float) -> Iterable[TaskSpan]:
+    for (start, phase), (end, _) in pairwise([*marks, (last_at, TaskPhase.ENDED)]):
         if phase in _SPANS and end > start:
-            yield Span(_SPANS[phase], start, end)  # type: ignore[arg-type]
+            yield TaskSpan(_SPANS[phase], start, end)  # type: ignore[arg-type]
 
 
 def _end(state: TaskState, stopped_why: str) -> End:
-    if state.phase == Phase.QUEUED:
+    if state.phase == TaskPhase.QUEUED:
         return "not_run" if stopped_why else "queued"
-    if state.phase != Phase.ENDED:
+    if state.phase != TaskPhase.ENDED:
         return "running"
     if state.was_interrupted:
         return "not_run"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from mngr_e2e.tutorial.citations import read_tests
 from mngr_tmr.collect.citations import function_of, sources
 from mngr_tmr.copies.copy import Ask, Copy
-from mngr_tmr.copies.facts import Found
+from mngr_tmr.copies.facts import CollectedTest
 from mngr_tmr.git import run_git
 from mngr_tmr.model.run import RunSpec
 
@@ -36,7 +36,7 @@ def changed_tests(run: RunSpec, commit: str) -> tuple[str, ...]:
     return tuple(path for path in paths if is_test_file(path))
 
 
-def new_tests(run: RunSpec, changed: Iterable[str], found: Iterable[Found]) -> tuple[str, ...]:
+def new_tests(run: RunSpec, changed: Iterable[str], found: Iterable[CollectedTest]) -> tuple[str, ...]:
     """Of the tests found, those in changed files that the base did not have."""
     files = set(changed)
     known = {_place(task.node_id, task.file) for task in run.tasks}
@@ -44,7 +44,7 @@ def new_tests(run: RunSpec, changed: Iterable[str], found: Iterable[Found]) -> t
     texts = sources(run.repo, run.base, files)
     at_base = {case.node_id for path, text in texts.items() for case in read_tests(text, path).cases}
 
-    def is_new(test: Found) -> bool:
+    def is_new(test: CollectedTest) -> bool:
         function = function_of(test.node_id, test.file)
         is_known = _place(test.node_id, test.file) in known
         return not is_known and (function not in at_base or function in with_tasks)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from mngr_tmr.copies.copy import Ran
-from mngr_tmr.copies.facts import Facts, Phase
+from mngr_tmr.copies.facts import PytestFacts, PytestPhase
 from mngr_tmr.model.verdict import TestOutcome, TestRun
 
 _MESSAGE_MAX = 4000
@@ -36,7 +36,7 @@ def proven_run(ran: Ran, node_id: str) -> TestRun:
     )
 
 
-def _last_run(ran: Ran, node_id: str, phases: Sequence[Phase]) -> TestRun:
+def _last_run(ran: Ran, node_id: str, phases: Sequence[PytestPhase]) -> TestRun:
     if not phases:
         return TestRun(node_id, _unseen(ran.facts, node_id), message=_why_unseen(ran, node_id))
     duration_s = sum(phase.duration_s for phase in phases)
@@ -47,7 +47,7 @@ def _last_run(ran: Ran, node_id: str, phases: Sequence[Phase]) -> TestRun:
     return TestRun(node_id, outcome, duration_s, "\n".join(messages)[-_MESSAGE_MAX:])
 
 
-def _outcome(phases: Sequence[Phase]) -> TestOutcome:
+def _outcome(phases: Sequence[PytestPhase]) -> TestOutcome:
     seen = {phase.when: phase for phase in phases}
     if any(phase.when != "call" and phase.outcome == "failed" for phase in phases):
         return "error"
@@ -58,7 +58,7 @@ def _outcome(phases: Sequence[Phase]) -> TestOutcome:
     return "passed" if seen.keys() >= {"call", "teardown"} else "error"
 
 
-def _unseen(facts: Facts, node_id: str) -> TestOutcome:
+def _unseen(facts: PytestFacts, node_id: str) -> TestOutcome:
     is_there = any(test.node_id == node_id and not test.deselected for test in facts.tests)
     return "missing" if facts.has_ended and not facts.broken and not is_there else "error"
 

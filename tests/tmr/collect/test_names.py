@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from mngr.model.ids import is_valid_name
 from mngr.transfer.source import check_branch
 from mngr_tmr.collect.collect import unique_tasks
-from mngr_tmr.copies.facts import Found
+from mngr_tmr.copies.facts import CollectedTest
 from mngr_tmr.model.task import agent_of, branch_of
 
 texts = st.text(min_size=1, max_size=120)
@@ -16,7 +16,7 @@ texts = st.text(min_size=1, max_size=120)
 @pytest.mark.accept("C3", "Q7")
 @given(st.lists(texts, unique=True, max_size=30), st.from_regex(r"[a-z0-9]{1,30}", fullmatch=True))
 def test_every_test_has_a_valid_name_of_its_own(node_ids: list[str], run: str) -> None:
-    tests = [Found(node_id, "f.py") for node_id in node_ids]
+    tests = [CollectedTest(node_id, "f.py") for node_id in node_ids]
     tasks = unique_tasks(tests)
     assert [task.node_id for task in tasks] == node_ids
     names = [agent_of(run, task.slug, attempt) for task in tasks for attempt in (1, 2, 30)]
@@ -30,6 +30,6 @@ def test_every_test_has_a_valid_name_of_its_own(node_ids: list[str], run: str) -
 
 @pytest.mark.accept("C3")
 def test_two_tests_whose_names_would_be_one_get_two() -> None:
-    same = Found("a.py::test_x", "a.py")
+    same = CollectedTest("a.py::test_x", "a.py")
     first, second = unique_tasks([same, same])
     assert first.slug != second.slug

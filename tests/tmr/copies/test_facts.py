@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mngr_tmr.copies.copy import Ran
-from mngr_tmr.copies.facts import Broken, Facts, Found, Origin, Phase, read_facts
+from mngr_tmr.copies.facts import Broken, CollectedTest, Origin, PytestFacts, PytestPhase, read_facts
 from mngr_tmr.verify.verdicts import proven_run
 
 LINES = (
@@ -21,9 +21,9 @@ LINES = (
 
 def test_facts_are_sorted_by_what_they_are() -> None:
     facts = read_facts("".join(json.dumps(line) + "\n" for line in LINES).encode())
-    assert facts == Facts(
-        (Found("a.py::test", "a.py", 3),),
-        (Phase("a.py::test", "call", "passed", 0.5),),
+    assert facts == PytestFacts(
+        (CollectedTest("a.py::test", "a.py", 3),),
+        (PytestPhase("a.py::test", "call", "passed", 0.5),),
         (Broken("b.py", "oh"),),
         (Origin("import a", "/x/a.py", "outside"),),
         has_ended=True,
@@ -50,7 +50,7 @@ def test_any_bytes_are_facts_or_counted(lines: list[bytes]) -> None:
 
 
 UNKNOWN = Origin("tool", "/usr/bin/tool", "unknown", used=True, node_id="a.py::test")
-PASSED = tuple(Phase("a.py::test", when, "passed") for when in ("setup", "call", "teardown"))
+PASSED = tuple(PytestPhase("a.py::test", when, "passed") for when in ("setup", "call", "teardown"))
 
 
 @pytest.mark.accept("M17")
@@ -68,7 +68,7 @@ def test_a_pass_of_unknown_programs_needs_a_trace_of_the_copys_code(
     others: tuple[Origin, ...], is_told: bool
 ) -> None:
     """One that was seen to run, in this test or in no test that is known; a gate takes nothing less."""
-    facts = Facts(phases=PASSED, origins=(UNKNOWN, *others), has_ended=True)
+    facts = PytestFacts(phases=PASSED, origins=(UNKNOWN, *others), has_ended=True)
     assert bool(facts.cannot_tell("a.py::test")) is not is_told
     assert facts.cannot_tell("a.py::other") == ""
     run = proven_run(Ran(0, "", facts), "a.py::test")

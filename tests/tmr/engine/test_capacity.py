@@ -10,9 +10,9 @@ from tests.tmr.engine.test_simulation import KNOBS, Disk, KilledError, be_down, 
 from mngr_tmr.engine.decide import decide
 from mngr_tmr.engine.simulated import SimWorld
 from mngr_tmr.engine.state import RunState, fold
-from mngr_tmr.engine.task_state import Phase
+from mngr_tmr.engine.task_state import TaskPhase
 from mngr_tmr.model.entry import Entry
-from mngr_tmr.model.facts import Refusal, WorkPulled
+from mngr_tmr.model.facts import ProviderRefusal, WorkPulled
 
 pytestmark = pytest.mark.accept("E3")
 
@@ -71,8 +71,8 @@ def test_after_a_refusal_one_launch_is_tried_then_two_then_as_many_as_before() -
     slugs = begun(run, 3)
     assert len(slugs) == 40
     for slug in slugs:
-        run.apply(Entry(4, "launch", "later", slug, 1, "no more", Refusal(seed=7)))
-    assert {task.phase for task in run.tasks.values()} == {Phase.QUEUED}
+        run.apply(Entry(4, "launch", "later", slug, 1, "no more", ProviderRefusal(seed=7)))
+    assert {task.phase for task in run.tasks.values()} == {TaskPhase.QUEUED}
     assert (run.capacity.rounds, run.capacity.at) == (1, 4)
     assert 1.5 <= run.capacity.until - 4 <= 2.5
     assert begun(run, run.capacity.until - 0.1) == []
@@ -95,7 +95,7 @@ def test_waits_grow_differ_by_their_seed_and_are_as_long_as_the_provider_asks() 
         (slug,) = run.tasks
         for _ in range(8):
             assert begun(run, now) == [slug]
-            run.apply(Entry(now, "launch", "later", slug, 1, "no", Refusal(asked_s, seed)))
+            run.apply(Entry(now, "launch", "later", slug, 1, "no", ProviderRefusal(asked_s, seed)))
             found.append(run.capacity.until - now)
             now = run.capacity.until
         return found
@@ -130,7 +130,7 @@ def test_a_step_that_is_refused_is_tried_again_and_its_task_is_where_it_was(step
         run.apply(entry)
         if (entry.step, entry.kind) == (step, "intended"):
             break
-    run.apply(Entry(9, entry.step, "later", slug, 1, "no", Refusal(seed=1)))
+    run.apply(Entry(9, entry.step, "later", slug, 1, "no", ProviderRefusal(seed=1)))
     after = run.tasks[slug]
     assert (after.phase, after.nudged_at, after.stage, after.attempt) == (before.phase, None, "", 1)
     assert not run.in_flight

@@ -9,7 +9,7 @@ from mngr_tmr.engine.loop import Loop
 from mngr_tmr.engine.observation import Activity, AgentStatus, Poll
 from mngr_tmr.engine.simulated import SimExecutor, SimWorld
 from mngr_tmr.engine.state import RunState, fold, shared_with
-from mngr_tmr.engine.task_state import Phase
+from mngr_tmr.engine.task_state import TaskPhase
 from mngr_tmr.model.entry import Entry
 from mngr_tmr.model.facts import (
     AgentSilent,
@@ -103,16 +103,20 @@ def test_what_a_shared_verification_leaves_open_is_verified_alone() -> None:
     (intention,) = decide(run, 10)
     run.apply(intention)
     first, second, third = (run.tasks[task.slug] for task in run.spec.tasks[:3])
-    assert {first.phase, second.phase, third.phase} == {Phase.VERIFYING}
+    assert {first.phase, second.phase, third.phase} == {TaskPhase.VERIFYING}
     found = VerdictsFound(verdicts={first.slug: "failed", second.slug: "passed"})
     touched = run.apply(Entry(20, "verify", "done", first.slug, 1, fact=found))
     assert touched == (first.slug, second.slug, third.slug)
-    assert [run.tasks[slug].phase for slug in touched] == [Phase.ENDED, Phase.ENDED, Phase.TO_VERIFY]
+    assert [run.tasks[slug].phase for slug in touched] == [
+        TaskPhase.ENDED,
+        TaskPhase.ENDED,
+        TaskPhase.TO_VERIFY,
+    ]
     (again,) = decide(run, 30)
     assert (again.task, again.fact) == (third.slug, None)
     run.apply(again)
     run.apply(Entry(40, "verify", "failed", third.slug, 1, "no host"))
-    assert (run.tasks[third.slug].phase, run.tasks[third.slug].stage) == (Phase.ENDED, "verify")
+    assert (run.tasks[third.slug].phase, run.tasks[third.slug].stage) == (TaskPhase.ENDED, "verify")
 
 
 @pytest.mark.accept("M15", "P4")
@@ -125,7 +129,9 @@ def test_a_shared_verification_that_never_answers_fails_nobody_at_once() -> None
     (overdue,) = (entry for entry in decide(run, late) if entry.step == "verify")
     run.apply(overdue)
     states = [run.tasks[task.slug] for task in run.spec.tasks[:2]]
-    assert [(state.phase, state.alone, state.stage) for state in states] == [(Phase.TO_VERIFY, True, "")] * 2
+    assert [(state.phase, state.alone, state.stage) for state in states] == [
+        (TaskPhase.TO_VERIFY, True, "")
+    ] * 2
 
 
 @pytest.mark.accept("P4")
@@ -173,7 +179,7 @@ def test_that_an_agent_waits_for_a_person_is_written_down_once_and_again_when_it
             assert (entry.step, entry.kind) == ("watch", "noted")
             run.apply(entry)
         assert decide(run, at) == []
-        assert (run.tasks[SLUG].asks, run.tasks[SLUG].phase) == ("permission", Phase.WORKING)
+        assert (run.tasks[SLUG].asks, run.tasks[SLUG].phase) == ("permission", TaskPhase.WORKING)
         assert run.tasks[SLUG].question == ("Push?" if at == 30.0 else "Delete 3 files?")
     see(run, 40, "working")
     (entry,) = decide(run, 40)
@@ -349,7 +355,7 @@ def test_two_interrupts_stop_the_agents_and_a_resumed_run_tries_them_again() -> 
     again = Loop(fold(spec, disk.entries), disk.append, SimExecutor(world))
     again.resume(Entry(world.now, "run", "noted", message="resumed", fact=RunResumed()))
     state = again.go()
-    assert {task.phase for task in state.tasks.values()} == {Phase.ENDED}
+    assert {task.phase for task in state.tasks.values()} == {TaskPhase.ENDED}
     assert sorted(task.attempt for task in state.tasks.values()) == [1, 1, 2, 2, 2, 2]
     assert not any(task.has_failed for task in state.tasks.values())
     assert len(world.verified) == 6
@@ -366,7 +372,7 @@ def test_a_late_word_about_an_earlier_attempt_changes_nothing() -> None:
     ]
     run = fold(SPEC, entries)
     run.apply(Entry(9, "launch", "failed", SLUG, 1, "late"))
-    assert run.tasks[SLUG].phase == Phase.LAUNCHING
+    assert run.tasks[SLUG].phase == TaskPhase.LAUNCHING
     assert ("launch", SLUG) in run.in_flight
 
 

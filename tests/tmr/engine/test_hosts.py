@@ -10,7 +10,7 @@ from mngr_tmr.engine.decide import decide
 from mngr_tmr.engine.loop import Loop
 from mngr_tmr.engine.simulated import SimExecutor, SimWorld
 from mngr_tmr.engine.state import RunState, fold
-from mngr_tmr.engine.task_state import Phase
+from mngr_tmr.engine.task_state import TaskPhase
 from mngr_tmr.model.entry import Entry
 from mngr_tmr.model.facts import AgentStopped, RunResumed, StopRequest, VerdictsFound, WorkPulled
 
@@ -85,7 +85,7 @@ def test_a_host_whose_work_could_not_be_pulled_is_stopped_and_not_ended() -> Non
     run.apply(stop)
     run.apply(Entry(7, "stop", "done", slug, 1, fact=AgentStopped(host="live")))
     assert run.free_hosts(8) == BOUNDED.max_hosts - 1, "one that cannot be stopped still counts"
-    assert run.tasks[slug].phase == Phase.ENDED
+    assert run.tasks[slug].phase == TaskPhase.ENDED
     assert decide(run, 1000) == []
 
 
@@ -106,7 +106,7 @@ def test_hosts_that_cannot_be_ended_are_tried_again_and_at_last_stop_the_launchi
     stops = [entry for entry in disk.entries if (entry.step, entry.kind) == ("stop", "intended")]
     assert len(stops) == 7
     assert [entry.message for entry in disk.entries if entry.step == "run"] == ["launching stopped"]
-    (ended,) = (task for task in state.tasks.values() if task.phase == Phase.ENDED)
+    (ended,) = (task for task in state.tasks.values() if task.phase == TaskPhase.ENDED)
     assert (ended.stage, ended.message.partition(",")[0]) == ("verify", "1 hosts could not be ended")
 
 

@@ -15,7 +15,7 @@ from mngr_tmr.engine.journal import Journal, JournalBusyError, JournalError, rea
 from mngr_tmr.engine.loop import Loop
 from mngr_tmr.engine.simulated import SimExecutor, SimWorld
 from mngr_tmr.engine.state import RunState
-from mngr_tmr.engine.task_state import Phase
+from mngr_tmr.engine.task_state import TaskPhase
 from mngr_tmr.model.entry import Entry
 
 ENTRIES = tuple(Entry(float(at), "launch", "intended", f"task-{at}", 1, "wörds") for at in range(4))
@@ -114,7 +114,7 @@ def test_a_disk_that_is_full_for_a_while_costs_time_and_nothing_else() -> None:
     state = Loop(RunState(spec), disk.append, SimExecutor(world), observe).go()
     assert disk.refused > 10
     assert len(set(alive_then)) == 1, "something was launched without being written down"
-    assert {task.phase for task in state.tasks.values()} == {Phase.ENDED}
+    assert {task.phase for task in state.tasks.values()} == {TaskPhase.ENDED}
     assert len(world.verified) == 12
 
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from mngr_tmr.engine.loop import Loop
 from mngr_tmr.engine.simulated import FAULTS, SimExecutor, SimWorld
 from mngr_tmr.engine.state import RunState, fold
-from mngr_tmr.engine.task_state import Phase
+from mngr_tmr.engine.task_state import TaskPhase
 from mngr_tmr.model.entry import Entry
 from mngr_tmr.model.facts import RunPaused, RunResumed
 from mngr_tmr.model.run import RunOptions, RunSpec
@@ -61,7 +61,7 @@ def run_on(spec: RunSpec, world: SimWorld, disk: Disk, **executor_options: Any) 
 
 
 def check_end(spec: RunSpec, world: SimWorld, state: RunState) -> None:
-    assert {task.phase for task in state.tasks.values()} == {Phase.ENDED}
+    assert {task.phase for task in state.tasks.values()} == {TaskPhase.ENDED}
     assert set(world.launches.values()) <= {1}, "an attempt was launched twice"
     assert set(world.nudges.values()) <= {1}, "nudged twice"
     refused = {agent.name for agent in world.agents.values() if agent.fault == "model_refuses"}

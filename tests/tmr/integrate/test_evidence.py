@@ -8,7 +8,7 @@ import pytest
 from tests.tmr.integrate.scene import Scene, Untried, Work
 
 from mngr_tmr.integrate.integrate import integrate
-from mngr_tmr.model.integration import Integration, Witness
+from mngr_tmr.model.integration import FixWitness, Integration
 from mngr_tmr.model.verdict import TestRun
 
 APP = "VALUE = 1\n\n\ndef other():\n    return 1\n"
@@ -46,7 +46,7 @@ def test_an_honest_fix_is_witnessed_and_needed(scene: Scene) -> None:
     better = TEST + "    assert app.VALUE >= 2\n"
     record = scene.agent("test_a.py::test_a", Work("two", {"app.py": GOOD, "tests/test_a.py": better}))
     fix = tried(scene).fixes[0]
-    assert fix.witness == Witness(False, True, False, True)
+    assert fix.witness == FixWitness(False, True, False, True)
     assert fix.needed_by == (record.task.node_id,)
     assert fix.doubts == ()
 
@@ -59,7 +59,7 @@ def test_a_fix_whose_test_was_made_easier_is_doubted(scene: Scene) -> None:
         Work("something", {"app.py": APP.replace("return 1", "return 2")}),
     )
     done = tried(scene)
-    assert done.fixes[0].witness == Witness(False, False, True, True)
+    assert done.fixes[0].witness == FixWitness(False, False, True, True)
     assert done.fixes[0].needed_by == ()
     assert "its changed test passes without it" in done.fixes[0].doubts[0]
     weaker = done.weakenings[0]
@@ -73,7 +73,7 @@ def test_a_change_that_no_test_needs_is_doubted(scene: Scene) -> None:
         "test_a.py::test_a", Work("more", {"app.py": APP.replace("return 1", "return 2")}), before="passed"
     )
     done = integrate(scene.run, scene.records, runner=Untried(scene))
-    assert done.fixes[0].witness == Witness(True, True, True, True)
+    assert done.fixes[0].witness == FixWitness(True, True, True, True)
     assert "no test of its task needs it" in done.fixes[0].doubts[0]
 
 

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from tests.tmr.integrate.scene import Scene, Work
 
 from mngr_tmr.integrate.publish.pull_request import pr_text, pr_title
-from mngr_tmr.model.integration import Gate, Witness
+from mngr_tmr.model.integration import FixWitness, Gate
 from mngr_tmr.model.result import Blocked, Claim, Escalation, Result
 
 APP = "".join(f"line {number}\n" for number in range(1, 31))
@@ -76,7 +76,7 @@ def test_witnesses_gates_and_reverts_are_told(scene: Scene) -> None:
     )
     done = scene.integrate()
     fixes = (
-        replace(done.fixes[0], witness=Witness(False, True, None, True), needed_by=("t::x",)),
+        replace(done.fixes[0], witness=FixWitness(False, True, None, True), needed_by=("t::x",)),
         done.fixes[1],
     )
     done = replace(done, fixes=fixes, gates=(Gate("lint", False, "exit code 1"),), notes=("a note",))

@@ -4,12 +4,12 @@ import msgspec
 import pytest
 
 from mngr_tmr.model.integration import Integration
-from mngr_tmr.model.measured import BranchCounts, Measured, MeasuredTest, count, headline, in_words
+from mngr_tmr.model.measured import BranchCounts, MeasuredOutcomes, Measurement, count, headline, in_words
 
 
-def table(*cells: tuple[str, str]) -> tuple[MeasuredTest, ...]:
+def table(*cells: tuple[str, str]) -> tuple[MeasuredOutcomes, ...]:
     return tuple(
-        MeasuredTest(f"t::{number}", Measured(base), tip=Measured(tip), is_added=base == "missing")
+        MeasuredOutcomes(f"t::{number}", Measurement(base), tip=Measurement(tip), is_added=base == "missing")
         for number, (base, tip) in enumerate(cells)
     )
 

@@ -88,7 +88,7 @@ def _run(project: Project, agent: mngr.Agent, script: str) -> None:
 def test_it_says_both_sides_of_the_goal_and_what_never_to_do() -> None:
     said = " ".join(prompt().split())
     for words in (
-        "If the test fails: find out why, and mend either the test or the code.",
+        "If the test fails: find out why, and fix either the test or the code.",
         "Take them out.",
         '"Nothing to change" is a good outcome.',
         "`blocked` is an answer",

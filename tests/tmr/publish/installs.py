@@ -9,7 +9,7 @@ from textwrap import dedent
 from tests.tmr.project import PYTHON
 
 from mngr.process import Completed, run
-from mngr_tmr.copies.facts import Facts, read_facts
+from mngr_tmr.copies.facts import PytestFacts, read_facts
 from mngr_tmr.publish.helper import HelperConfig, helper_setup
 
 CODE = "def main():\n    print('hello')\n"
@@ -148,7 +148,7 @@ class Checkouts:
     def sh(self, script: str, cwd: Path) -> Completed:
         return self._run(["sh", "-c", script], cwd).check(script[:100])
 
-    def judge(self, *args: str) -> Facts:
+    def judge(self, *args: str) -> PytestFacts:
         """What the tests of the copy were seen to run; they must pass."""
         done = self._run(["mngr-result", "judge", "--", *args], self.copy, b'{"run": ""}')
         facts = read_facts(done.stdout)

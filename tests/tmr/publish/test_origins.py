@@ -7,7 +7,7 @@ import pytest
 from tests.support.needs import needs
 from tests.tmr.publish.installs import BLACK_BOX, CODE, TEST, Checkouts, executable, make_template
 
-from mngr_tmr.copies.facts import Facts
+from mngr_tmr.copies.facts import PytestFacts
 
 pytestmark = [pytest.mark.slow, pytest.mark.accept("M17")]
 
@@ -32,7 +32,7 @@ def make(tmp_path: Path, template: Path) -> Callable[..., Checkouts]:
     return made
 
 
-def runs(facts: Facts, node_id: str = "") -> list[tuple[str, str]]:
+def runs(facts: PytestFacts, node_id: str = "") -> list[tuple[str, str]]:
     """What was seen to run or to be imported, by one test or at all, and where it lies."""
     return [(one.what, one.place) for one in facts.origins if one.used and node_id in ("", one.node_id)]
 

@@ -10,7 +10,7 @@ from tests.support.repository import commit_all, copy_of
 import mngr
 from mngr_tmr.model.entry import Kind, Step
 from mngr_tmr.model.integration import Integration
-from mngr_tmr.model.measured import Measured, MeasuredTest
+from mngr_tmr.model.measured import MeasuredOutcomes, Measurement
 from mngr_tmr.model.old_entries import read_entry
 from mngr_tmr.model.record import Commit, End, TaskRecord
 from mngr_tmr.model.result import Blocked, Change, ChangeKind, Claim, Escalation, Outcome, Result
@@ -18,7 +18,7 @@ from mngr_tmr.model.run import RunOptions, RunSpec
 from mngr_tmr.model.task import Task, make_task
 from mngr_tmr.model.verdict import TestOutcome, TestRun, Verdict, Verified
 from mngr_tmr.report.data.report_model import ReportModel, RunReading, make_report_model
-from mngr_tmr.run_folder.attempt import Pulled
+from mngr_tmr.run_folder.attempt import PulledAttempt
 from mngr_tmr.run_folder.folder import RunFolder, make_folder, runs_folder
 
 T0 = 1_790_000_000.0
@@ -61,9 +61,9 @@ def seen(name: str, verdict: Verdict, reason: str = "", text: str = "", commit: 
     return Verified(node(name), commit, verdict, reason, runs)
 
 
-def measured(name: str, base: str, tip: str, agent: str = "", why: str = "") -> MeasuredTest:
+def measured(name: str, base: str, tip: str, agent: str = "", why: str = "") -> MeasuredOutcomes:
     """A row of the table of the branch."""
-    return MeasuredTest(node(name), Measured(base), Measured(agent), Measured(tip, why))
+    return MeasuredOutcomes(node(name), Measurement(base), Measurement(agent), Measurement(tip, why))
 
 
 def commit(number: int, kind: ChangeKind = "implementation", claimed: ChangeKind | None = None) -> Commit:
@@ -163,7 +163,7 @@ class RunDesk:
         path = self.attempt(name)
         (path / "outbox").mkdir(parents=True)
         (path / "outbox" / "result.json").write_bytes(data)
-        self.folder.writer.write_json(str(path / "pulled.json"), Pulled("", commit or self.base))
+        self.folder.writer.write_json(str(path / "pulled.json"), PulledAttempt("", commit or self.base))
         self.note("pull", "done", name, verify=bool(commit))
         self.note("stop", "done", name)
         return path

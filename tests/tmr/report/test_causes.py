@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.tmr.report.desk import blocked, commit, measured, node, record, result, seen
 
 from mngr_tmr.model.integration import Fix, Integration
-from mngr_tmr.model.measured import MeasuredTest
+from mngr_tmr.model.measured import MeasuredOutcomes
 from mngr_tmr.model.record import TaskRecord
 from mngr_tmr.model.result import Outcome
 from mngr_tmr.model.verdict import Verdict
@@ -143,7 +143,7 @@ def test_agents_blocked_by_the_same_thing_are_one_cause() -> None:
     assert [(cause.stage, len(cause.tests)) for cause in causes] == [("blocked: environment", 3)]
 
 
-def branch(*rows: MeasuredTest, fixes: Sequence[Fix] = ()) -> Integration:
+def branch(*rows: MeasuredOutcomes, fixes: Sequence[Fix] = ()) -> Integration:
     return Integration("b", "tmr/r1/integrated", "t", fixes=tuple(fixes), measured=rows)
 
 

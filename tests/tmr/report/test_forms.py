@@ -32,8 +32,8 @@ from tests.tmr.report.desk import (
     with_repository,
 )
 
-from mngr_tmr.model.integration import Account, Fix, Gate, Integration, Weakening
-from mngr_tmr.model.measured import BranchCounts, Measured, MeasuredTest
+from mngr_tmr.model.integration import Account, Fix, Gate, Integration, WeakenedAssertion
+from mngr_tmr.model.measured import BranchCounts, MeasuredOutcomes, Measurement
 from mngr_tmr.model.record import Commit
 from mngr_tmr.model.result import Claim
 from mngr_tmr.report.data.report_model import ReportModel
@@ -75,8 +75,11 @@ def hostile() -> ReportModel:
         fixes=(Fix(commit(9).id, 1, HOSTILE, HOSTILE, 3, ("x",), (HOSTILE,)),),
         accounts=(Account("x", "excluded", HOSTILE),),
         gates=(Gate("lint", False, HOSTILE),),
-        weakenings=(Weakening("removed", HOSTILE, HOSTILE),),
-        measured=(MeasuredTest(node("evil"), tip=Measured("failed", HOSTILE)), MeasuredTest(HOSTILE)),
+        weakenings=(WeakenedAssertion("removed", HOSTILE, HOSTILE),),
+        measured=(
+            MeasuredOutcomes(node("evil"), tip=Measurement("failed", HOSTILE)),
+            MeasuredOutcomes(HOSTILE),
+        ),
     )
     return contents_of(*records, integration=integration)
 

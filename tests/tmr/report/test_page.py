@@ -24,7 +24,7 @@ from tests.tmr.report.desk import (
 
 import mngr
 from mngr_tmr.engine.journal import Journal
-from mngr_tmr.model.integration import Fix, Integration, Weakening, Witness
+from mngr_tmr.model.integration import Fix, FixWitness, Integration, WeakenedAssertion
 from mngr_tmr.model.result import Try
 from mngr_tmr.model.run import RunOptions
 from mngr_tmr.report.out.page.source import TmrSource
@@ -195,12 +195,12 @@ def test_commits_of_the_branch_carry_witness_weakenings_flags_and_how_to_take_th
         (task("a").slug,),
         ("till.py",),
         depends_on=("d" * 40,),
-        witness=Witness(False, True, False, True),
+        witness=FixWitness(False, True, False, True),
         surface=("option --fast",),
         doubts=("the old test passes without it",),
     )
     top = Fix("a" * 40, 2, "on top", "why", 2, ("b",), ("x.py",), depends_on=(tip,), surface=("--slow",))
-    weak = Weakening("removed", "till.py", "test_a", "assert x")
+    weak = WeakenedAssertion("removed", "till.py", "test_a", "assert x")
     conflict = {"tasks": [task("a").slug], "files": ["till.py"], "resolution": "t", "resolved_by": "tmr-r1-x"}
     desk.integrated(
         Integration(

@@ -5,7 +5,7 @@ from tests.tmr.engine.test_simulation import make_spec
 
 from mngr_tmr.engine.state import fold
 from mngr_tmr.model.entry import Entry
-from mngr_tmr.model.facts import Refusal
+from mngr_tmr.model.facts import ProviderRefusal
 from mngr_tmr.report.out.progress import summary, told
 
 
@@ -16,7 +16,7 @@ def test_a_provider_that_refuses_for_now_is_one_line_and_not_one_per_task() -> N
         run.apply(Entry(2, "launch", "intended", slug, 1))
     lines = []
     for at, slug in enumerate(run.tasks, 3):
-        entry = Entry(at, "launch", "later", slug, 1, "too many requests", Refusal(seed=1))
+        entry = Entry(at, "launch", "later", slug, 1, "too many requests", ProviderRefusal(seed=1))
         run.apply(entry)
         lines.append(told(run, entry))
     assert lines == ["waiting for capacity: too many requests", "", ""]
@@ -24,6 +24,6 @@ def test_a_provider_that_refuses_for_now_is_one_line_and_not_one_per_task() -> N
     assert "waiting for capacity" in summary(run)
     first = next(iter(run.tasks))
     run.apply(Entry(60, "launch", "intended", first, 1))
-    again = Entry(61, "launch", "later", first, 1, "too many requests", Refusal(seed=1))
+    again = Entry(61, "launch", "later", first, 1, "too many requests", ProviderRefusal(seed=1))
     run.apply(again)
     assert told(run, again) == ""

@@ -23,7 +23,7 @@ from tests.tmr.report.desk import (
     task,
 )
 
-from mngr_tmr.model.integration import Gate, Integration, Weakening
+from mngr_tmr.model.integration import Gate, Integration, WeakenedAssertion
 from mngr_tmr.model.record import TaskRecord
 from mngr_tmr.report.data.escalations import SHARED
 
@@ -59,7 +59,7 @@ def test_exit_codes_tell_clean_findings_lost_and_nothing_apart(code: int, record
     [
         Integration(BASE, "b", FIX.id),
         Integration(BASE, "b", BASE, gates=(Gate("lint", False, "unused"),)),
-        Integration(BASE, "b", BASE, weakenings=(Weakening("removed", "tests/a.py", "test_a"),)),
+        Integration(BASE, "b", BASE, weakenings=(WeakenedAssertion("removed", "tests/a.py", "test_a"),)),
         Integration(BASE, "b", BASE, conflicts=({"unit": "1"},)),
     ],
 )

@@ -13,7 +13,7 @@ from tests.tmr.report.desk import (
     seen,
 )
 
-from mngr_tmr.model.integration import Account, Fix, Integration, Weakening
+from mngr_tmr.model.integration import Account, Fix, Integration, WeakenedAssertion
 from mngr_tmr.model.record import TaskRecord
 from mngr_tmr.model.result import Claim, read_claim
 from mngr_tmr.model.verdict import Verified
@@ -185,7 +185,7 @@ def test_rows_say_where_their_work_went_and_fixes_come_in_their_rank() -> None:
 @pytest.mark.accept("R17")
 def test_a_row_names_what_its_agent_made_easier_to_pass() -> None:
     one = record("a", IMPROVED, TEST)
-    weak = Weakening("removed", "tests/a.py", "test_a", "assert paid", tasks=(one.task.slug,))
+    weak = WeakenedAssertion("removed", "tests/a.py", "test_a", "assert paid", tasks=(one.task.slug,))
     integration = Integration(BASE, "tmr/r1/integrated", BASE, weakenings=(weak,))
     rows = make_rows([one, record("b", result("b"))], integration)
     assert [row.notes for row in rows] == [("removed in tests/a.py::test_a: assert paid",), ()]

@@ -23,7 +23,7 @@ from mngr_tmr.engine.state import RunState
 from mngr_tmr.model.entry import Entry
 from mngr_tmr.model.facts import AgentStopped
 from mngr_tmr.run.polling import AgentPoller
-from mngr_tmr.run.steps import Steps
+from mngr_tmr.run.steps import TaskSteps
 from mngr_tmr.run_folder.folder import read_spec
 
 pytestmark = pytest.mark.slow
@@ -92,7 +92,7 @@ def test_a_step_asks_no_host_but_its_own(pipeline: Pipeline, hosts: FaultyProvid
     folder = pipeline.folder(pipeline.spec({"test_one": play}, ON_HOSTS))
     state = RunState(read_spec(folder))
     (slug,) = state.tasks
-    steps = Steps(state, folder, pipeline.manager, {})
+    steps = TaskSteps(state, folder, pipeline.manager, {})
     hosts.create(HostSpec(name="bystander"))
     calls = pipeline.world.host_dir / "providers/faulty/bystander/calls"
     launched = steps.launch(Entry(1.0, "launch", "intended", slug, 1))

@@ -16,7 +16,7 @@ from mngr_tmr.model.entry import Entry
 from mngr_tmr.model.facts import RunResumed, VerifyRequest
 from mngr_tmr.model.task import agent_of, branch_of
 from mngr_tmr.run.polling import agents_of
-from mngr_tmr.run.steps import Steps
+from mngr_tmr.run.steps import TaskSteps
 from mngr_tmr.run_folder.folder import RunFolder
 
 pytestmark = pytest.mark.slow
@@ -81,7 +81,7 @@ def test_agents_with_equal_trees_share_one_copy_and_each_has_its_own_verdict(pip
     assert len({state.tasks[slug].tree for slug in (a, b, c)}) == 1
     for slug in (a, b, c):
         os.unlink(folder.file(slug, 1, "verified.json"))
-    steps = Steps(state, folder, pipeline.manager, {})
+    steps = TaskSteps(state, folder, pipeline.manager, {})
     told = steps.verify(Entry(0.0, "verify", "intended", a, 1, fact=VerifyRequest({b: 1, c: 1})))
     assert told.verdicts == {a: "passed", b: "passed"}
     again = pipeline.records(folder)

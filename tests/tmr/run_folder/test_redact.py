@@ -27,7 +27,7 @@ from mngr_tmr.model.run import RunSpec
 from mngr_tmr.model.task import make_task
 from mngr_tmr.model.verdict import TestRun, Verified
 from mngr_tmr.run.steps import refuse_leaks
-from mngr_tmr.run_folder.attempt import Pulled
+from mngr_tmr.run_folder.attempt import PulledAttempt
 from mngr_tmr.run_folder.folder import RunFolder, make_folder
 from mngr_tmr.run_folder.matching import views
 from mngr_tmr.run_folder.redact import Redactor, make_redactor, no_values_in_errors, refuse_test_ids
@@ -297,7 +297,7 @@ def test_a_value_in_commits_is_named(world: World) -> None:
     assert found == dict.fromkeys(PLACES, ("TOKEN",))
     assert redactor.names_in_commits(repo, base, base) == ()
     with pytest.raises(mngr.RefusedError) as refused:
-        refuse_leaks(RunSpec("r1", repo, base, 0.0, (), ()), Pulled(f"tmr/{SECRET}", tip), redactor)
+        refuse_leaks(RunSpec("r1", repo, base, 0.0, (), ()), PulledAttempt(f"tmr/{SECRET}", tip), redactor)
     assert holds(str(refused.value) + refused.value.hint, SECRET) == []
 
 
@@ -306,9 +306,9 @@ def test_a_branch_named_after_a_value_is_refused(world: World) -> None:
     base = world.git("rev-parse", "HEAD").strip()
     redactor = make_redactor({"TOKEN": SECRET}, str(world.repo), base)
     spec = RunSpec("r1", str(world.repo), base, 0.0, (), ("pytest",))
-    refuse_leaks(spec, Pulled("tmr/r1/a", base), redactor)
+    refuse_leaks(spec, PulledAttempt("tmr/r1/a", base), redactor)
     with pytest.raises(mngr.RefusedError):
-        refuse_leaks(spec, Pulled(f"tmr/r1/{SECRET}", base), redactor)
+        refuse_leaks(spec, PulledAttempt(f"tmr/r1/{SECRET}", base), redactor)
     named = replace(spec, tasks=(make_task(f"tests/test_a.py::test_a[{SECRET}]"),))
     with pytest.raises(mngr.RefusedError, match="the id of a collected test holds the value of TOKEN"):
         refuse_test_ids(named, redactor)

@@ -14,8 +14,8 @@ from mngr_tmr.integrate.evidence.weakenings import weakenings
 from mngr_tmr.integrate.evidence.witness import judgement, witness
 from mngr_tmr.integrate.gates.runner import Runner
 from mngr_tmr.integrate.split.diffs import changed_files
-from mngr_tmr.model.integration import Fix, Weakening, Witness
-from mngr_tmr.model.measured import MeasuredTest
+from mngr_tmr.model.integration import Fix, FixWitness, WeakenedAssertion
+from mngr_tmr.model.measured import MeasuredOutcomes
 from mngr_tmr.model.record import TaskRecord
 
 
@@ -31,7 +31,7 @@ class BranchEvidence:
         self,
         fixes: Sequence[Fix],
         records: Sequence[TaskRecord],
-        measured: Sequence[MeasuredTest],
+        measured: Sequence[MeasuredOutcomes],
         runner: Runner,
     ) -> tuple[Fix, ...]:
         """The fixes with what was seen of them."""
@@ -47,7 +47,7 @@ class BranchEvidence:
             for fix, placed in zip(fixes, self._built.fixes, strict=True)
         )
 
-    def weakenings(self, base: str) -> tuple[Weakening, ...]:
+    def weakenings(self, base: str) -> tuple[WeakenedAssertion, ...]:
         """Where tests of the branch are weaker than those of the base, and the tasks that changed them."""
         pair = (base, self._built.squashed or base)
         files = [file for file in changed_files(self._repo, [pair])[pair] if file.path.endswith(".py")]
@@ -69,7 +69,9 @@ class BranchEvidence:
             for found in weakenings(shown(file.path), blobs.get(file.old, b""), blobs.get(file.new, b""))
         )
 
-    def _fix(self, fix: Fix, seen: Witness | None, surface: tuple[str, ...], needed: tuple[str, ...]) -> Fix:
+    def _fix(
+        self, fix: Fix, seen: FixWitness | None, surface: tuple[str, ...], needed: tuple[str, ...]
+    ) -> Fix:
         need = f"{len(needed)} tests need it" if needed else "no test was seen to need it"
         need = "1 test needs it" if len(needed) == 1 else need
         doubts = (

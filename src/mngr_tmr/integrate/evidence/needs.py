@@ -6,7 +6,7 @@ from mngr_tmr.integrate.branch.builder import BranchBuilder, BuiltBranch, Placed
 from mngr_tmr.integrate.branch.plan import BranchPlan
 from mngr_tmr.integrate.gates.checks import run_with_retries
 from mngr_tmr.integrate.gates.runner import Runner
-from mngr_tmr.model.measured import MeasuredTest
+from mngr_tmr.model.measured import MeasuredOutcomes
 from mngr_tmr.model.record import TaskRecord
 
 
@@ -19,7 +19,7 @@ class FixNeeds:
         plan: BranchPlan,
         built: BuiltBranch,
         records: Sequence[TaskRecord],
-        measured: Sequence[MeasuredTest],
+        measured: Sequence[MeasuredOutcomes],
     ) -> None:
         self._builder, self._plan, self._built = builder, plan, built
         owners = {record.task.node_id: record.task.slug for record in records}

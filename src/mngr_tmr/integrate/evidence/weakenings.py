@@ -4,13 +4,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from mngr_tmr.integrate.evidence.test_assertions import FunctionAssertions, read_assertions
-from mngr_tmr.model.integration import Weakening
+from mngr_tmr.model.integration import WeakenedAssertion
 
 _MOST = 200
 _TEXT = 300
 
 
-def weakenings(file: str, before: bytes, after: bytes) -> tuple[Weakening, ...]:
+def weakenings(file: str, before: bytes, after: bytes) -> tuple[WeakenedAssertion, ...]:
     """What one test file asks less than before; a file that cannot be read as Python tells nothing."""
     old, new = read_assertions(before), read_assertions(after)
     if old is None or new is None:
@@ -27,10 +27,10 @@ def weakenings(file: str, before: bytes, after: bytes) -> tuple[Weakening, ...]:
 
 def _compare(
     file: str, name: str, was: FunctionAssertions, now: FunctionAssertions | None
-) -> Iterator[Weakening]:
+) -> Iterator[WeakenedAssertion]:
     if now is None:
         if was.is_test:
-            yield Weakening("test_deleted", file, name)
+            yield WeakenedAssertion("test_deleted", file, name)
         return
     yield from _excuses(file, name, was, now)
     gone = list((Counter(was.assertions) - Counter(now.assertions)).elements())
@@ -38,25 +38,27 @@ def _compare(
     for assertion in (one for one in gone if one.strength):
         alike = [other for other in fresh if other.subjects & assertion.subjects]
         if not alike:
-            yield Weakening("removed", file, name, assertion.text[:_TEXT])
+            yield WeakenedAssertion("removed", file, name, assertion.text[:_TEXT])
             continue
         match = max(alike, key=lambda other: other.strength)
         fresh.remove(match)
         if match.strength < assertion.strength:
-            yield Weakening("weakened", file, name, assertion.text[:_TEXT], match.text[:_TEXT])
+            yield WeakenedAssertion("weakened", file, name, assertion.text[:_TEXT], match.text[:_TEXT])
 
 
-def _excuses(file: str, name: str, was: FunctionAssertions, now: FunctionAssertions) -> Iterator[Weakening]:
+def _excuses(
+    file: str, name: str, was: FunctionAssertions, now: FunctionAssertions
+) -> Iterator[WeakenedAssertion]:
     for text in _more(was.skips, now.skips):
-        yield Weakening("skipped", file, name, after=text[:_TEXT])
+        yield WeakenedAssertion("skipped", file, name, after=text[:_TEXT])
     for text in _more(was.xfails, now.xfails):
-        yield Weakening("xfailed", file, name, after=text[:_TEXT])
+        yield WeakenedAssertion("xfailed", file, name, after=text[:_TEXT])
     for place, limit in now.timeouts.items():
         if place in was.timeouts and limit > was.timeouts[place]:
             before, after = (f"{place}={number:g}" for number in (was.timeouts[place], limit))
-            yield Weakening("timeout_raised", file, name, before, after)
+            yield WeakenedAssertion("timeout_raised", file, name, before, after)
     if now.cases < was.cases:
-        yield Weakening("removed", file, name, f"{was.cases} parametrized cases", f"{now.cases}")
+        yield WeakenedAssertion("removed", file, name, f"{was.cases} parametrized cases", f"{now.cases}")
 
 
 def _more(was: Iterable[str], now: Iterable[str]) -> Iterable[str]:

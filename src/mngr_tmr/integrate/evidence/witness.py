@@ -5,14 +5,14 @@ from collections.abc import Sequence
 from mngr_tmr.integrate.branch.builder import PlacedFix
 from mngr_tmr.integrate.branch.plan import BranchPlan
 from mngr_tmr.integrate.gates.runner import Runner
-from mngr_tmr.model.integration import Witness
+from mngr_tmr.model.integration import FixWitness
 from mngr_tmr.model.record import TaskRecord
 from mngr_tmr.model.verdict import Verified
 
 
 def witness(
     placed: PlacedFix, plan: BranchPlan, records: Sequence[TaskRecord], runner: Runner
-) -> Witness | None:
+) -> FixWitness | None:
     """The four results for the test of the fix's first task; what was verified already is not run again.
 
     The changes themselves are the trees: a fix on the base is new code under old tests, a task's other changes on the
@@ -27,7 +27,7 @@ def witness(
     old_old, new_new = _passed(record.before), _passed(record.after)
     node_id = record.task.node_id
     is_whole = len(fixes) == 1 and not tests and len(placed.change.sources) == 1
-    return Witness(
+    return FixWitness(
         old_test_old_code=old_old,
         old_test_new_code=new_new if is_whole else _run(runner, placed.change.after, node_id),
         new_test_old_code=_run(runner, tests[0].after, node_id) if tests else old_old,
@@ -35,7 +35,7 @@ def witness(
     )
 
 
-def judgement(seen: Witness) -> str:
+def judgement(seen: FixWitness) -> str:
     """What the four results say against the fix; empty when they speak for it."""
     if seen.old_test_old_code is False and seen.new_test_old_code is True:
         return "its changed test passes without it: the test was made easier, or the fix is not needed"

@@ -22,7 +22,7 @@ from mngr_tmr.integrate.gates.measure import measure
 from mngr_tmr.integrate.gates.runner import Collection, Runner, begin_step
 from mngr_tmr.integrate.gates.tutorial_check import tutorial_check
 from mngr_tmr.model.integration import Gate
-from mngr_tmr.model.measured import MeasuredTest, count, in_words
+from mngr_tmr.model.measured import MeasuredOutcomes, count, in_words
 from mngr_tmr.model.record import TaskRecord
 from mngr_tmr.model.run import RunSpec
 
@@ -99,7 +99,7 @@ class BranchChecks:
         makers = makers_of(self._run, self._records, built.changes, found)
         return find_added(self._repo, self._run, built.tip, found, makers)
 
-    def measured(self, built: BuiltBranch) -> tuple[MeasuredTest, ...]:
+    def measured(self, built: BuiltBranch) -> tuple[MeasuredOutcomes, ...]:
         """All tests at the base, at their agents' commits and on this branch; one without a change is the base."""
         if not built.changes:
             return measure(self._records)
@@ -107,7 +107,7 @@ class BranchChecks:
         ran = self._run_all(built, self._affected(built, added))
         return measure(self._records, {test.node_id: test.task for test in added}, ran.seen)
 
-    def gates(self, built: BuiltBranch, measured: Sequence[MeasuredTest]) -> tuple[Gate, ...]:
+    def gates(self, built: BuiltBranch, measured: Sequence[MeasuredOutcomes]) -> tuple[Gate, ...]:
         """Every gate with what was measured on this branch, which has been tried."""
         options, added = self._run.options, self.added(built)
         gates = [self._gate(check.name, options.lint if check.name == LINT else "") for check in self._checks]
@@ -209,6 +209,6 @@ class BranchChecks:
             self.flaky[self._run.options.suite] = None
 
 
-def _gate_of_tests(name: str, tests: Sequence[MeasuredTest]) -> Gate:
+def _gate_of_tests(name: str, tests: Sequence[MeasuredOutcomes]) -> Gate:
     counts = count(tests)
     return Gate(name, not counts.failed, in_words(counts) if tests else "no tests")

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from mngr_tmr.agent_text import one_line
 from mngr_tmr.integrate.gates.runner import Collection, Runner
-from mngr_tmr.model.measured import Measured
+from mngr_tmr.model.measured import Measurement
 from mngr_tmr.model.verdict import TestRun
 from mngr_tmr.verify.verdicts import reason_of
 
@@ -76,7 +76,7 @@ def single_test_check(runner: Runner, name: str, node_id: str, owner: str) -> Br
 class RetriedTests(Struct, frozen=True):
     """Tests at one commit: how each went, those that stay red, and those that are sometimes green."""
 
-    seen: dict[str, Measured] = {}
+    seen: dict[str, Measurement] = {}
     red: tuple[TestRun, ...] = ()
     flaky: tuple[str, ...] = ()
 
@@ -110,7 +110,7 @@ def run_with_retries(
     for node_id, tries in runs.items():
         last = tries[-1].outcome
         outcome = "flaky" if len(tries) > 1 and last in ("passed", "skipped") else last
-        seen[node_id] = Measured(outcome, one_line(reason_of(tries)))
+        seen[node_id] = Measurement(outcome, one_line(reason_of(tries)))
     return RetriedTests(seen, (*red, *final), tuple(flaky))
 
 

@@ -11,7 +11,7 @@ from mngr_tmr.integrate.branch.plan import BranchPlan
 from mngr_tmr.integrate.gates.bisect import find_culprits
 from mngr_tmr.integrate.gates.branch_checks import BranchChecks, FailedCheck
 from mngr_tmr.model.integration import Gate
-from mngr_tmr.model.measured import MeasuredTest
+from mngr_tmr.model.measured import MeasuredOutcomes
 
 
 class GateOutcome(Struct, frozen=True):
@@ -22,7 +22,7 @@ class GateOutcome(Struct, frozen=True):
     gates: tuple[Gate, ...] = ()
     added: tuple[dict[str, Any], ...] = ()
     notes: tuple[str, ...] = ()
-    measured: tuple[MeasuredTest, ...] = ()
+    measured: tuple[MeasuredOutcomes, ...] = ()
 
 
 def run_gates(builder: BranchBuilder, base: str, plan: BranchPlan, trials: BranchChecks) -> GateOutcome:

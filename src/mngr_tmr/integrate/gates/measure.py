@@ -3,24 +3,24 @@
 from collections.abc import Mapping, Sequence
 
 from mngr_tmr.agent_text import one_line
-from mngr_tmr.model.measured import Measured, MeasuredTest
+from mngr_tmr.model.measured import MeasuredOutcomes, Measurement
 from mngr_tmr.model.record import TaskRecord
 from mngr_tmr.model.verdict import Verified
 
-_UNSEEN = Measured(reason="it was not run there")
+_UNSEEN = Measurement(reason="it was not run there")
 
 
 def measure(
     records: Sequence[TaskRecord],
     added: Mapping[str, str] | None = None,
-    tip: Mapping[str, Measured] | None = None,
-) -> tuple[MeasuredTest, ...]:
+    tip: Mapping[str, Measurement] | None = None,
+) -> tuple[MeasuredOutcomes, ...]:
     """A row for each test of the run, then for each that was `added`, by test the task that added it.
 
     Without `tip`, the branch is the base, and has its outcomes.
     """
     rows = [
-        MeasuredTest(
+        MeasuredOutcomes(
             test := record.task.node_id,
             base := _measured(record.before),
             _at_agents_commit(record),
@@ -28,20 +28,20 @@ def measure(
         )
         for record in records
     ]
-    absent = Measured("missing", "the base does not have it")
+    absent = Measurement("missing", "the base does not have it")
     for test, task in (added or {}).items():
-        rows.append(MeasuredTest(test, absent, _UNSEEN, (tip or {}).get(test, _UNSEEN), True, task))
+        rows.append(MeasuredOutcomes(test, absent, _UNSEEN, (tip or {}).get(test, _UNSEEN), True, task))
     return tuple(rows)
 
 
-def _measured(verified: Verified | None) -> Measured:
-    return Measured(verified.verdict, one_line(verified.reason)) if verified else _UNSEEN
+def _measured(verified: Verified | None) -> Measurement:
+    return Measurement(verified.verdict, one_line(verified.reason)) if verified else _UNSEEN
 
 
-def _at_agents_commit(record: TaskRecord) -> Measured:
+def _at_agents_commit(record: TaskRecord) -> Measurement:
     """What the check there saw; without a check, why there was none."""
     if record.after is not None:
         return _measured(record.after)
     if record.end == "failed":
-        return Measured(reason=one_line(f"{record.stage}: {record.message}"))
-    return Measured(reason="it was not checked" if record.commit else "there is no commit of its agent")
+        return Measurement(reason=one_line(f"{record.stage}: {record.message}"))
+    return Measurement(reason="it was not checked" if record.commit else "there is no commit of its agent")

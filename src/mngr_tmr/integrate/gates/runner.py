@@ -5,7 +5,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from mngr_tmr.copies.facts import Facts
+from mngr_tmr.copies.facts import PytestFacts
 from mngr_tmr.model.verdict import TestRun
 
 _TAIL = 2000
@@ -65,7 +65,7 @@ def begin_step(runner: Runner, step: str) -> None:
         runner.begin(step)
 
 
-def collection_of(facts: Facts, code: int, output: str) -> Collection:
+def collection_of(facts: PytestFacts, code: int, output: str) -> Collection:
     """The result of `pytest --collect-only`."""
     node_ids = tuple(test.node_id for test in facts.tests if not test.deselected)
     broken = "; ".join(f"{one.node_id}: {one.text[-_TAIL:].strip()}" for one in facts.broken)

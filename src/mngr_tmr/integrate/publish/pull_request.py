@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from urllib.parse import quote
 
 from mngr_tmr.agent_text import code, fenced, one_line
-from mngr_tmr.model.integration import Account, Fix, Integration, Witness
+from mngr_tmr.model.integration import Account, Fix, FixWitness, Integration
 from mngr_tmr.model.measured import count, headline
 from mngr_tmr.model.record import TaskRecord
 from mngr_tmr.model.result import Result
@@ -192,7 +192,7 @@ class PullRequestText:
         )
 
 
-def _witness(seen: Witness) -> str:
+def _witness(seen: FixWitness) -> str:
     words = {True: "passes", False: "fails", None: "not run"}
     return (
         f"old test: {words[seen.old_test_old_code]} on old code, {words[seen.old_test_new_code]} on new; "

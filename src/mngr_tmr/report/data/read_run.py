@@ -11,7 +11,7 @@ from msgspec.structs import replace
 import mngr
 from mngr_tmr.agent_text import one_line
 from mngr_tmr.engine.state import RunState
-from mngr_tmr.engine.task_state import Phase
+from mngr_tmr.engine.task_state import TaskPhase
 from mngr_tmr.model.entry import Entry
 from mngr_tmr.model.integration import Integration
 from mngr_tmr.model.old_entries import read_entry
@@ -58,7 +58,7 @@ class RunReader:
 
     def _record(self, records: Records, task: Task, problems: list[str]) -> TaskRecord:
         state = records.state.tasks[task.slug]
-        end = 0.0 if state.phase == Phase.ENDED else records.state.last_at
+        end = 0.0 if state.phase == TaskPhase.ENDED else records.state.last_at
         paths = (self.folder.base, *(self.folder.file(task.slug, state.attempt, name) for name in _FILES))
         mark = (state, end, tuple(map(_mark, paths)))
         known = self._known.get(task.slug)

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from mngr_tmr.engine.integration import IntegrationState
-from mngr_tmr.engine.task_state import Phase
+from mngr_tmr.engine.task_state import TaskPhase
 from mngr_tmr.model.integration import Integration
 from mngr_tmr.model.measured import headline
 from mngr_tmr.model.record import StageSpan, TaskRecord
@@ -39,7 +39,7 @@ class RunReading(Struct, frozen=True):
     last_at: float = 0.0
     problems: tuple[str, ...] = ()
     used_slots: int = 0
-    phases: dict[str, tuple[Phase, float]] = {}
+    phases: dict[str, tuple[TaskPhase, float]] = {}
     stage: IntegrationState = IntegrationState()
     stage_spans: tuple[StageSpan, ...] = ()
     away_s: float = 0.0

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
-from mngr_tmr.model.integration import Account, AccountKind, Integration, Weakening
-from mngr_tmr.model.measured import Measured, MeasuredTest
+from mngr_tmr.model.integration import Account, AccountKind, Integration, WeakenedAssertion
+from mngr_tmr.model.measured import MeasuredOutcomes, Measurement
 from mngr_tmr.model.record import TaskRecord
 from mngr_tmr.model.result import Result
 from mngr_tmr.model.task import Task
@@ -42,7 +42,7 @@ class ReportRow(Struct, frozen=True):
     added_by: str = ""
     outcome: str = ""
     notes: tuple[str, ...] = ()
-    measured: MeasuredTest | None = None
+    measured: MeasuredOutcomes | None = None
     fixed_by: str = ""
 
     @property
@@ -88,7 +88,7 @@ class _BranchWork:
         self.accounts: dict[str, list[Account]] = {}
         for account in integration.accounts if integration else ():
             self.accounts.setdefault(account.task, []).append(account)
-        self.weakenings: dict[str, list[Weakening]] = {}
+        self.weakenings: dict[str, list[WeakenedAssertion]] = {}
         for weakening in integration.weakenings if integration else ():
             for task in weakening.tasks:
                 self.weakenings.setdefault(task, []).append(weakening)
@@ -116,7 +116,7 @@ class _Case(Struct, frozen=True):
     result: Result | None
     merged: tuple[MergedChange, ...]
     accounts: tuple[Account, ...]
-    measured: MeasuredTest | None = None
+    measured: MeasuredOutcomes | None = None
 
     @property
     def before(self) -> str:
@@ -137,9 +137,9 @@ class _Case(Struct, frozen=True):
         return self.after not in (*_NOT_BAD, "skipped") or self.outcome == "failed"
 
     @property
-    def tip(self) -> Measured:
+    def tip(self) -> Measurement:
         """What was seen on the branch."""
-        return self.measured.tip if self.measured else Measured()
+        return self.measured.tip if self.measured else Measurement()
 
     @property
     def has_implementation(self) -> bool:

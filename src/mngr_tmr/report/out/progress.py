@@ -9,7 +9,7 @@ from typing import TextIO
 
 from mngr_lib.safe_text import one_line, raw
 from mngr_tmr.engine.state import RunState
-from mngr_tmr.engine.task_state import HOLDS_SLOT, Phase, TaskState
+from mngr_tmr.engine.task_state import HOLDS_SLOT, TaskPhase, TaskState
 from mngr_tmr.model.entry import Entry
 from mngr_tmr.model.facts import AgentAsks, LaunchingStopped, RunPaused, VerdictsFound
 from mngr_tmr.run_folder.redact import NOTHING_TO_HIDE, Redactor
@@ -17,15 +17,15 @@ from mngr_tmr.run_folder.redact import NOTHING_TO_HIDE, Redactor
 _REDRAW_S = 0.2
 _PLAIN_EVERY_S = 30.0
 _WORDS = {
-    Phase.QUEUED: "queued",
-    Phase.LAUNCHING: "launching",
-    Phase.WORKING: "working",
-    Phase.ENDING: "pulling",
-    Phase.PULLING: "pulling",
-    Phase.STOPPING: "stopping",
-    Phase.TO_VERIFY: "to verify",
-    Phase.VERIFYING: "verifying",
-    Phase.ENDED: "ended",
+    TaskPhase.QUEUED: "queued",
+    TaskPhase.LAUNCHING: "launching",
+    TaskPhase.WORKING: "working",
+    TaskPhase.ENDING: "pulling",
+    TaskPhase.PULLING: "pulling",
+    TaskPhase.STOPPING: "stopping",
+    TaskPhase.TO_VERIFY: "to verify",
+    TaskPhase.VERIFYING: "verifying",
+    TaskPhase.ENDED: "ended",
 }
 
 
@@ -137,7 +137,12 @@ def told(run: RunState, entry: Entry) -> str:
     if isinstance(fact, VerdictsFound):
         verdicts = fact.verdicts or {entry.task: fact.verdict}
         return "; ".join(f"{run.names[slug]}: verified, {verdict}" for slug, verdict in verdicts.items())
-    if entry.step == "stop" and entry.kind == "done" and task.phase == Phase.ENDED and not task.has_failed:
+    if (
+        entry.step == "stop"
+        and entry.kind == "done"
+        and task.phase == TaskPhase.ENDED
+        and not task.has_failed
+    ):
         return f"{name}: done, nothing to verify"
     return ""
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from mngr_tmr.agent_text import one_line
-from mngr_tmr.engine.task_state import Phase
+from mngr_tmr.engine.task_state import TaskPhase
 from mngr_tmr.report.data.causes import FailureCause, count_failures
 from mngr_tmr.report.data.counts import count_line, plural
 from mngr_tmr.report.data.escalations import RaisedEscalation
@@ -16,13 +16,13 @@ from mngr_tmr.report.out.terminal import cause_line, printable
 
 _MOST = 10
 _WORDS = {
-    Phase.LAUNCHING: "launching",
-    Phase.WORKING: "working",
-    Phase.ENDING: "being pulled",
-    Phase.PULLING: "being pulled",
-    Phase.STOPPING: "being stopped",
-    Phase.TO_VERIFY: "waiting for verification",
-    Phase.VERIFYING: "being verified",
+    TaskPhase.LAUNCHING: "launching",
+    TaskPhase.WORKING: "working",
+    TaskPhase.ENDING: "being pulled",
+    TaskPhase.PULLING: "being pulled",
+    TaskPhase.STOPPING: "being stopped",
+    TaskPhase.TO_VERIFY: "waiting for verification",
+    TaskPhase.VERIFYING: "being verified",
 }
 
 
@@ -106,7 +106,7 @@ def status_lines(model: ReportModel, status: RunStatus) -> tuple[str, ...]:
         doing = "".join(f", {count} {word}" for word, count in steps.items())
         lines.append(f"slots: {status.used_slots} of {status.slots}{doing}")
     lines += _stage_lines(status)
-    shown = [live for live in status.live if live.doing != _WORDS[Phase.TO_VERIFY]]
+    shown = [live for live in status.live if live.doing != _WORDS[TaskPhase.TO_VERIFY]]
     for live in shown[:_MOST]:
         lines.append(f"  {clock(live.seconds):>7}  {live.doing:<20} {live.test}")
         lines += [f"           {line}" for line in (live.question, live.answer, live.attach) if line]
@@ -159,7 +159,7 @@ def _live(model: ReportModel, at: float) -> Iterable[LiveTask]:
             continue
         phase, since = now.phases[row.task.slug]
         agent, asks = row.record.agent, row.record.asks
-        attach = f"mngr connect {agent}" if phase == Phase.WORKING and now.is_alive else ""
+        attach = f"mngr connect {agent}" if phase == TaskPhase.WORKING and now.is_alive else ""
         yield LiveTask(
             row.task.node_id,
             agent,
@@ -174,8 +174,8 @@ def _live(model: ReportModel, at: float) -> Iterable[LiveTask]:
 
 def _urgency(live: LiveTask) -> tuple[int, float]:
     """The order of tasks: those that need a person, may hang, have an agent at work; those that wait come last."""
-    order = (_SILENT, _WORDS[Phase.WORKING])
-    last = {_WORDS[Phase.VERIFYING]: len(order) + 2, _WORDS[Phase.TO_VERIFY]: len(order) + 3}
+    order = (_SILENT, _WORDS[TaskPhase.WORKING])
+    last = {_WORDS[TaskPhase.VERIFYING]: len(order) + 2, _WORDS[TaskPhase.TO_VERIFY]: len(order) + 3}
     if live.asks:
         return 0, -live.seconds
     place = order.index(live.doing) + 1 if live.doing in order else last.get(live.doing, len(order) + 1)

@@ -7,8 +7,8 @@ import msgspec
 from msgspec import Struct
 
 from mngr_tmr.engine.integration import IntegrationState
-from mngr_tmr.model.integration import Account, Fix, Gate, Weakening
-from mngr_tmr.model.measured import BranchCounts, MeasuredTest, count
+from mngr_tmr.model.integration import Account, Fix, Gate, WeakenedAssertion
+from mngr_tmr.model.measured import BranchCounts, MeasuredOutcomes, count
 from mngr_tmr.model.result import Blocked, Change
 from mngr_tmr.report.data.causes import FailureCause, count_failures
 from mngr_tmr.report.data.escalations import RaisedEscalation
@@ -52,7 +52,7 @@ class RowSummary(Struct, frozen=True, omit_defaults=True):
     usage: dict[str, Any] = {}
     notes: tuple[str, ...] = ()
     added_by: str = ""
-    measured: MeasuredTest | None = None
+    measured: MeasuredOutcomes | None = None
 
 
 class BranchSummary(Struct, frozen=True, omit_defaults=True):
@@ -66,7 +66,7 @@ class BranchSummary(Struct, frozen=True, omit_defaults=True):
     squashed: str = ""
     fixes: tuple[Fix, ...] = ()
     gates: tuple[Gate, ...] = ()
-    weakenings: tuple[Weakening, ...] = ()
+    weakenings: tuple[WeakenedAssertion, ...] = ()
     conflicts: tuple[dict[str, Any], ...] = ()
     notes: tuple[str, ...] = ()
     pr_url: str = ""
