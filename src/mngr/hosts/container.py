@@ -14,23 +14,6 @@ HOST_DIR = "/var/tmp/mngr"
 # One variable of an environment may hold 128 KB on Linux.
 _PARCEL = 100_000
 
-# $1 the mark, which only the shell that runs the program has in its environment. Not every engine makes that shell the
-# leader of a process group, so its descendants are found by their parents too.
-END = """below() {
-  for stat in /proc/[0-9]*/stat; do
-    read -r line <"$stat" || continue
-    rest=${line##*) }; rest=${rest#* }
-    [ "${rest%% *}" != "$1" ] || { echo "${line%% *}"; (below "${line%% *}"); }
-  done
-}
-exec 2>/dev/null
-for file in $(grep -slF "$1" /proc/[0-9]*/environ); do
-  pid=${file#/proc/}; pid=${pid%/environ}
-  kill -9 "-$pid" "$pid" $(below "$pid")
-done
-exit 0
-"""
-
 
 class Enterable(Protocol):
     """As much of a container as is needed to run a command to its end."""

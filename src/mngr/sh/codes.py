@@ -15,6 +15,8 @@ class Exit(IntEnum):
     """A host made for agents ended: no agent worked for its idle timeout."""
     LEASE_OVER = 42
     """A host made for agents ended: no manager looked at it for as long as its lease."""
+    NO_FILE = 44
+    """There is no file at the path that was to be read."""
     NO_RECORDING = 68
     """The agent has no recording."""
     STILL_RUNS = 69

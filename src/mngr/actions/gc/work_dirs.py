@@ -6,8 +6,7 @@ from mngr.actions.snapshots.checkpoint import keep_commit_script
 from mngr.errors import MngrError, UsageError
 from mngr.hosts.protocol import Host, shares_files
 from mngr.process import wait_until
-from mngr.sh.program import READ_AND_RUN, encode
-from mngr.sh.quote import quote
+from mngr.sh.program import READ_AND_RUN, encode, program
 from mngr.transfer.discard import discard
 from mngr.transfer.fetch import look
 from mngr.transfer.git import failed, run_script
@@ -42,13 +41,7 @@ def when_unused(host: Host, path: str) -> None:
 
 def _users(host: Host, path: str) -> str:
     # The path comes in on stdin and is no argument, or the search would find itself.
-    script = f"""path={quote(path)}
-for p in /proc/[0-9]*; do
-  [ "${{p#/proc/}}" != "$$" ] || continue
-  case $(readlink "$p/cwd" 2>/dev/null)/ in "$path"/*) echo "${{p#/proc/}}"; continue ;; esac
-done
-printf '%s\\n' "$path" | grep -lFf - /proc/[0-9]*/cmdline 2>/dev/null | cut -d/ -f3
-"""
+    script = program("sh/users", folder=path)
     return " ".join(host.run(READ_AND_RUN, stdin=encode(script)).text.split())
 
 

@@ -11,8 +11,9 @@ from mngr.agents.shared.unknown_screen import lines_of, tell_unknown
 from mngr.errors import TimedOutError, UnreachableError
 from mngr.model.message import Delivery, Receipt
 from mngr.process import wait_until
+from mngr.sh.program import argv
 from mngr.sh.quote import quote
-from mngr.tmux.pane import AgentPane, capture, check_size
+from mngr.tmux.pane import AgentPane, capture, check_size, pane_values
 from mngr.tmux.server import tmux_sh
 
 _COMES_UP_S = 45
@@ -109,14 +110,9 @@ def _newest_thread(channel: Channel) -> Message | None:
 
 
 def _is_in_session(pane: AgentPane, path: str, ours: str, timeout_s: float) -> bool:
-    script = f"""\
-n=0
-until tail -c {_TAIL} {quote(path)} 2>/dev/null | grep -q {quote(f'"client_id":"{ours}"')}; do
-  [ "$n" -lt {int(timeout_s / _TICK_S)} ] && [ "$({_dead(pane)})" = 0 ] || exit 1
-  n=$((n + 1)); sleep {_TICK_S}
-done
-"""
-    return pane.host.run(("sh", "-c", script, "mngr-codex"), timeout_s=timeout_s + 60).code == 0
+    values = {**pane_values(pane), "session": path, "text": f'"client_id":"{ours}"'}
+    command = argv("agents/codex/sent", **values, tail=_TAIL, tries=int(timeout_s / _TICK_S))
+    return pane.host.run(command, timeout_s=timeout_s + 60).code == 0
 
 
 def _dead(pane: AgentPane) -> str:

@@ -21,13 +21,13 @@ from mngr.model.agent import AgentSpec
 from mngr.model.event import NEEDS_INPUT, PROMPT_SUBMITTED, STARTED, TURN_ENDED
 from mngr.model.message import Delivery, Receipt, Turn, Usage
 from mngr.process import wait_until
+from mngr.sh.program import assignments, load
 from mngr.sh.quote import quote
 from mngr.store.paths import AgentPaths, HostPaths
 from mngr.store.probe import Evidence
 from mngr.store.state import Phase
 from mngr.store.untrusted import read_event
 from mngr.tmux.pane import AgentPane, AroundPaste, PaneStatus, check_size, look, paste
-from mngr.tmux.server import tmux_sh
 
 PROMPT_QUEUED = "prompt_queued"
 
@@ -150,22 +150,10 @@ def _settled(seen: PaneStatus) -> PaneStatus | None:
 
 def _evidence_of(pane: AgentPane, digest: str) -> AroundPaste:
     """Waits after the paste until the log names the message; presses Enter once more halfway."""
-    log, target = quote(pane.agent.events), quote(pane.target)
-    tries = int(_EVIDENCE_S / 0.05)
     kinds = "|".join((STARTED, PROMPT_SUBMITTED, TURN_ENDED, NEEDS_INPUT))
-    press = f"set-buffer -b mngr-again '\r' \\; paste-buffer -d -r -b mngr-again -t {target}"
-    after = f"""\
-n=0
-mngr_said() {{ tail -c +$((from + 1)) {log} 2>/dev/null | grep {digest}; }}
-until mngr_said >/dev/null || [ "$n" -ge {tries} ] || [ "$(mngr_dead)" != 0 ]; do
-  n=$((n + 1))
-  [ "$n" -ne {tries // 2} ] || {tmux_sh(pane.paths)} {press} 9>&-
-  sleep 0.05
-done
-echo "dead $(mngr_dead)"
-mngr_said | sed 's/^/said /'
-grep -E '"kind":"({kinds})"' {log} | tail -n 1 | sed 's/^/last /'
-"""
+    limits = assignments(log=pane.agent.events, digest=digest, kinds=kinds, tries=int(_EVIDENCE_S / 0.05))
     return AroundPaste(
-        before=f"from=$(wc -c 2>/dev/null <{log} || echo 0)", after=after, timeout_s=_EVIDENCE_S
+        before=f"{limits}{load('agents/scripted/evidence')}mngr_begin_evidence",
+        after="mngr_evidence",
+        timeout_s=_EVIDENCE_S,
     )

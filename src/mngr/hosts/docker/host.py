@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 
 from mngr import process
 from mngr.errors import TimedOutError, UnreachableError
-from mngr.hosts.container import END, HOST_DIR, InsideStream, as_ascii, parcels, run_inside
+from mngr.hosts.container import HOST_DIR, InsideStream, as_ascii, parcels, run_inside
 from mngr.hosts.files import read_by_run, write_by_run
 from mngr.hosts.framed_exec import new_mark, plain_program
 from mngr.process import CommandFailedError, Completed, LocalStream, Stream
-from mngr.sh.program import encode
+from mngr.sh.program import argv, encode
 
 _END_S = 5.0
 _BEGIN_S = 30.0
@@ -69,9 +69,7 @@ class DockerHost:
     def end(self, mark: str) -> None:
         """Ends what has the mark, with its children: a client that is killed leaves its command running."""
         try:
-            process.run(
-                (*self._client, "exec", self.container, "sh", "-c", END, "mngr-end", mark), timeout_s=_END_S
-            )
+            process.run((*self._client, "exec", self.container, *argv("sh/end", mark)), timeout_s=_END_S)
         except (TimedOutError, CommandFailedError):
             pass  # the engine is gone: the next call says so
 

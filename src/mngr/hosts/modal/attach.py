@@ -15,16 +15,12 @@ from contextlib import contextmanager
 from typing import Any
 
 from mngr.errors import MngrError
-from mngr.hosts.container import END, parcels
+from mngr.hosts.container import parcels
 from mngr.hosts.framed_exec import new_mark
 from mngr.hosts.modal.call import in_our_words, sdk
 from mngr.hosts.modal.stream import pump_in, pump_out
+from mngr.sh.program import argv
 
-# $1 the mark, $2 rows, $3 columns.
-_RESIZE = """for file in $(grep -slF "$1" /proc/[0-9]*/environ 2>/dev/null); do
-  stty rows "$2" cols "$3" <"${file%/environ}/fd/0" && exit
-done 2>/dev/null
-"""
 _HUNG_UP = 129
 
 
@@ -47,7 +43,7 @@ async def attach(sandbox_id: str, program: str) -> int:
         if ended.done():
             await shown
             return int(ended.result())
-        await (await sandbox.exec.aio("sh", "-c", END, "mngr-end", mark)).wait.aio()
+        await (await sandbox.exec.aio(*argv("sh/end", mark))).wait.aio()
         return _HUNG_UP
     finally:
         for task in (ended, gone, keys, shown, sizes):
@@ -61,7 +57,7 @@ async def _keep_size(sandbox: Any, mark: str) -> None:
     while await changed.wait():
         changed.clear()
         columns, rows = os.get_terminal_size(0)
-        words = ("sh", "-c", _RESIZE, "mngr-resize", mark, str(rows), str(columns))
+        words = argv("sh/resize", mark, str(rows), str(columns))
         await (await sandbox.exec.aio(*words)).wait.aio()
 
 

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from mngr.errors import CapacityError, MngrError, NotFoundError, TimedOutError, UnreachableError
-from mngr.hosts.container import END, HOST_DIR, InsideStream, as_ascii
+from mngr.hosts.container import HOST_DIR, InsideStream, as_ascii
 from mngr.hosts.files import read_by_run, write_by_run
 from mngr.hosts.framed_exec import framed_program, new_mark, plain_program
 from mngr.hosts.modal.call import call, sdk
@@ -14,7 +14,7 @@ from mngr.hosts.modal.run import finish_command, start_command
 from mngr.hosts.modal.sandbox import forget_task
 from mngr.hosts.modal.stream import ModalStream
 from mngr.process import Completed, Stream
-from mngr.sh.program import encode
+from mngr.sh.program import argv, encode
 
 _BEGIN_S = 30.0
 # A sandbox is promised before it is there: Modal may have to find a machine for it, and to bring the image.
@@ -118,7 +118,7 @@ class ModalHost:
         """Ends what has the mark, with its children: a command outlives whoever started it."""
 
         async def end() -> None:
-            await (await self._sandbox.exec.aio("sh", "-c", END, "mngr-end", mark, text=False)).wait.aio()
+            await (await self._sandbox.exec.aio(*argv("sh/end", mark), text=False)).wait.aio()
 
         try:
             call("cannot end a command", end(), _END_S)

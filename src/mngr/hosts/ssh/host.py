@@ -16,7 +16,7 @@ from mngr.errors import CapacityError, MngrError, NotFoundError, TimedOutError, 
 from mngr.hosts.files import read_by_run, write_by_run
 from mngr.hosts.framed_exec import collect, framed_program, new_mark, plain_program
 from mngr.process import CommandFailedError, Completed, LocalStream, Stream
-from mngr.sh.program import encode
+from mngr.sh.program import encode, load
 from mngr.sh.quote import words
 from mngr.store.lock import locked
 from mngr_lib.trace import Span
@@ -49,16 +49,6 @@ _HINTS = {
     "Permission denied": "does your key work? ssh {} true",
     "REMOTE HOST IDENTIFICATION HAS CHANGED": "is it the same machine? then: ssh-keygen -R {}",
 }
-
-# Ends the group of the shell that has the mark, which comes on stdin so that this finds not itself.
-_END = """read -r mark
-if [ -d /proc/self ]; then
-  set -- $(printf '%s\\n' "$mark" | grep -lFf - /proc/[0-9]*/cmdline 2>/dev/null | cut -d/ -f3)
-else
-  set -- $(ps -axww -o pid= -o command= | grep -F "$mark" | awk '{ print $1 }')
-fi
-for pid; do [ "$pid" = $$ ] || kill -9 "-$pid" 2>/dev/null; done
-"""
 
 
 class Way(Struct, frozen=True):
@@ -178,7 +168,7 @@ class SshHost:
 
     def end(self, mark: str, patience_s: float) -> None:
         """Ends what has the mark, with its children; UnreachableError when the machine no longer answers."""
-        line, head = _line(_END, "end", is_secret=False)
+        line, head = _line(load("sh/end_marked"), "end", is_secret=False)
         stdin = head + mark.encode() + b"\n"
         try:
             process.run(

@@ -23,20 +23,12 @@ from mngr.hosts.protocol import Host
 from mngr.hosts.ssh.host import SshHost, Way
 from mngr.hosts.ssh.settings import Machine, SshSettings, read_settings
 from mngr.model.host import HostRef, HostSpec
+from mngr.sh.program import argv
 from mngr.store.lock import locked
 
 # A socket's address holds 104 bytes on some systems; of these 30 are our name, and ssh first binds one 17 longer.
 _FOLDER_LIMIT = 104 - 30 - 17 - 1
 _ANSWER_S = 10.0
-# $1: the host dir as the config has it.
-_LEARN = """case $1 in
-  '') dir=${MNGR_HOST_DIR:-$HOME/.mngr} ;;
-  '~') dir=$HOME ;;
-  '~/'*) dir=$HOME/${1#'~/'} ;;
-  *) dir=$1 ;;
-esac
-printf %s "$dir"
-"""
 
 
 def socket_folder(host_dir: str) -> str:
@@ -146,7 +138,7 @@ class SshProvider:
         way, note = self._way(name), self._read_note(name)
         asked = self._settings.machine(name).dir
         if note is None or note.asked_dir != asked or is_met > note.is_met:
-            done = SshHost(way).run(["sh", "-c", _LEARN, "mngr-learn", asked])
+            done = SshHost(way).run(argv("sh/host_dir", asked))
             found = done.check(f'cannot ask "{name}" for its home').stdout.decode("utf-8", "surrogateescape")
             if not found.startswith("/"):
                 raise UsageError(f'the host dir "{found}" of "{name}" is not absolute')
