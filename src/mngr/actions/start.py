@@ -13,10 +13,11 @@ from mngr.errors import MngrError, RefusedError
 from mngr.model import event as kinds
 from mngr.model.agent import Agent, AgentSpec, AgentState, Change
 from mngr.model.event import Event
+from mngr.sh.codes import Exit
 from mngr.sh.lines import append, put, ring
 from mngr.sh.quote import quote
 from mngr.store.paths import HostPaths
-from mngr.store.runfile import NOT_WRITTEN, RunFile, parse_run_file, run_file_text
+from mngr.store.runfile import RunFile, parse_run_file, run_file_text
 from mngr.store.untrusted import UnfitError
 from mngr.tmux.server import tmux_sh
 from mngr.tmux.session import launch
@@ -63,7 +64,7 @@ def start_row(row: Row, manager: Manager) -> Change:
         before=before,
         after=ring(HostPaths(row.host.dir).bell),
     )
-    if not launched.pid and exit_without_trace(row.host, spec, manager) == NOT_WRITTEN:
+    if not launched.pid and exit_without_trace(row.host, spec, manager) == Exit.NOT_WRITTEN:
         raise not_written(row.host, f'"{row.agent.name}" could not be started', "not even its process id")
     after = look_at(row.host, manager, agent_glob=row.agent.id)[0].agent
     if exit_code(launched) or (launched.exit_json and after.signal):

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from mngr.errors import MngrError, TimedOutError
 from mngr.process import Completed, Stream
+from mngr.sh.codes import Exit
 from mngr.sh.quote import quote, words
 from mngr.store.runfile import is_plain
 
@@ -19,7 +20,6 @@ _CHUNK = 1 << 16
 # A host that never stops talking must not take all our memory.
 _MOST = 128 << 20
 _CODE_DIGITS = 3
-_NO_DIRECTORY = 72
 
 
 def new_mark() -> str:
@@ -29,7 +29,7 @@ def new_mark() -> str:
 
 def plain_program(argv: Sequence[str], env: Mapping[str, str] | None, cwd: str | None) -> str:
     """An sh program that runs a command and ends as it did, with 128+n for signal n."""
-    enter = f"cd -- {quote(cwd)} || exit {_NO_DIRECTORY}; " if cwd else ""
+    enter = f"cd -- {quote(cwd)} || exit {Exit.NO_DIRECTORY}; " if cwd else ""
     given = {**(env or {})}
     exports = "".join(f"export {name}={quote(value)}; " for name, value in given.items() if is_plain(name))
     odd = [f"{name}={value}" for name, value in given.items() if not is_plain(name)]

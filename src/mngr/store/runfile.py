@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from mngr.errors import UsageError
+from mngr.sh.codes import Exit
 from mngr.sh.quote import quote, words
 from mngr.store.paths import AgentPaths
 from mngr.store.untrusted import UnfitError, decode
@@ -38,8 +39,6 @@ except OSError as error:
     print(f"exec: {sys.argv[2]}: {'not found' if is_missing else error.strerror}", file=sys.stderr)
     sys.exit(127 if is_missing else 126)
 """
-NOT_WRITTEN = 73
-"""The exit code of a run file that could not say which process it is: its program never ran."""
 _DATA = "# data: "
 _DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
 
@@ -68,12 +67,12 @@ def run_file_text(run: RunFile, paths: AgentPaths) -> str:
         "  s=; [ -r /proc/$$/stat ] && read -r s </proc/$$/stat\n"
         "  b=-; [ -r /proc/sys/kernel/random/boot_id ] && read -r b </proc/sys/kernel/random/boot_id\n"
         f"  (umask 077; printf '%s\\n' \"$$ $b $s\" >{temporary}) &&\n"
-        f"    mv -f {temporary} {quote(paths.pid)} || exit {NOT_WRITTEN}\n"
+        f"    mv -f {temporary} {quote(paths.pid)} || exit {Exit.NOT_WRITTEN}\n"
         "fi\n"
         "unset TMUX TMUX_PANE\n"
         f"{_exports(first)}"
         f'export PATH={quote(paths.bin)}:"${{PATH:-{_DEFAULT_PATH}}}"\n'
-        f"cd -- {quote(run.cwd)} || exit 72\n"
+        f"cd -- {quote(run.cwd)} || exit {Exit.NO_DIRECTORY}\n"
         f"{_become_function(odd, paths)}{_exports(last)}"
         f'if [ "${{1-}}" = -- ]; then shift; {become} "$@"; fi\n'
         f"{become} {words(*run.argv)}\n"

@@ -1,6 +1,7 @@
 """Uncommitted work as a commit: taken without touching index, HEAD or stash, replayed at the other end."""
 
 from mngr.errors import MngrError
+from mngr.sh.program import program
 from mngr.sh.quote import quote
 from mngr.transfer.git import run_script_here
 from mngr.transfer.protocol import WorkSource
@@ -10,35 +11,8 @@ _MAKER = "mngr <mngr@localhost>"
 
 
 def snapshot_commit_script(work_dir: str) -> str:
-    """Shell lines that print the id of a commit holding the work tree as it is: HEAD's own when it is clean.
-
-    Tracked changes, deletions, renames, modes, links and untracked files that are not ignored are in it.
-    """
-    return f"""cd -- {quote(work_dir)}
-dir=$(git rev-parse --absolute-git-dir)
-index=$dir/mngr-index.$$
-trap 'rm -f "$index" "$index.lock"' EXIT
-trap 'exit 130' HUP INT TERM
-if [ -f "$dir/index" ]; then cp "$dir/index" "$index"; fi
-sparse=
-if [ "$(git config --bool core.sparseCheckout || :)" = true ]; then sparse=--sparse; fi
-GIT_INDEX_FILE=$index git -c core.splitIndex=false add -A $sparse
-tree=$(GIT_INDEX_FILE=$index git write-tree)
-rm -f "$index" "$index.lock"
-trap - EXIT HUP INT TERM
-{COMMIT_TREE}"""
-
-
-COMMIT_TREE = f"""export GIT_AUTHOR_NAME=mngr GIT_AUTHOR_EMAIL=mngr@localhost
-export GIT_COMMITTER_NAME=mngr GIT_COMMITTER_EMAIL=mngr@localhost
-if head=$(git rev-parse -q --verify 'HEAD^{{commit}}'); then
-  if [ "$tree" = "$(git rev-parse 'HEAD^{{tree}}')" ]; then echo "$head"
-  else git commit-tree -p "$head" -m {quote(SNAPSHOT_MESSAGE)} "$tree"
-  fi
-elif [ -n "$(git ls-tree "$tree")" ]; then git commit-tree -m {quote(SNAPSHOT_MESSAGE)} "$tree"
-fi
-unset GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL
-"""
+    """Shell lines that print the id of a commit holding the work tree as it is: HEAD's own when it is clean."""
+    return program("sh/commit_work", folder=work_dir, message=SNAPSHOT_MESSAGE)
 
 
 def replay_script(commit: str) -> str:

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from mngr.errors import MngrError, RefusedError
 from mngr.process import Completed
+from mngr.sh.codes import Exit
 from mngr.transfer.dirty import is_snapshot
 from mngr.transfer.git import git, run_script
 from mngr.transfer.pack import fetch_pack
@@ -15,13 +16,10 @@ from mngr.transfer.refs import INCOMING, temporary_ref
 from mngr.transfer.safe_paths import show
 from mngr.transfer.source import check_branch, is_commit_id, summarise_status
 from mngr.transfer.view import (
-    ELSEWHERE,
-    NO_REPOSITORY,
-    NO_WORK_DIR,
-    SNAPSHOT,
     STATUS,
     Checkout,
     enter_script,
+    snapshot_script,
     view_script,
 )
 
@@ -94,7 +92,7 @@ def look(place: Checkout, *, snapshot: bool = False) -> WorkDirReport:
     """Asks a work dir on its host for its HEAD, branch, uncommitted files and, on demand, a commit of them."""
     script = f"""{enter_script(place)}printf '%s\\n' "$head" "$branch"
 ( {view_script(place)}
-{SNAPSHOT if snapshot else ""}echo status
+{snapshot_script() if snapshot else ""}echo status
 if {STATUS} >"$view/status" 2>"$view/problem"; then cat "$view/status"; else echo problem; cat "$view/problem"; fi
 )
 """
@@ -137,14 +135,14 @@ def _commit_id(text: str, place: Checkout) -> str:
 def _unreadable(done: Completed, place: Checkout) -> MngrError:
     where = f"{place.work_dir} on {place.host.name}"
     hint = "its files can still be brought: mngr pull NAME --files PATTERN --to DIR"
-    if done.code == NO_WORK_DIR:
+    if done.code == Exit.NO_DIRECTORY:
         return NoRepositoryError(
             f"{place.work_dir} is gone from {place.host.name}",
             hint="the agent's files were removed: there is nothing to fetch",
         )
-    if done.code == NO_REPOSITORY:
+    if done.code == Exit.NO_REPOSITORY:
         return NoRepositoryError(f"cannot read a repository in {where}: it has no .git", hint=hint)
-    if done.code == ELSEWHERE:
+    if done.code == Exit.OTHER_REPOSITORY:
         return UnreadableError(
             f"{where} is not the repository that was made for the agent: its .git leads elsewhere", hint=hint
         )

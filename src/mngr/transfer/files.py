@@ -10,6 +10,7 @@ from mngr import process
 from mngr.errors import MngrError, NotFoundError, RefusedError, UsageError
 from mngr.hosts.protocol import Host
 from mngr.process import Stream
+from mngr.sh.codes import Exit
 from mngr.sh.program import READ_AND_RUN, encode
 from mngr.sh.quote import quote
 from mngr.transfer.git import run_script
@@ -17,7 +18,6 @@ from mngr.transfer.pack import LastWords
 from mngr.transfer.safe_paths import Limits, open_parent, plain_path, show
 from mngr.transfer.tar import send_tar
 
-_NO_ROOT = 72
 _NO_TAR = 127
 _END_S = 60.0
 _PADDING = 1 << 20
@@ -136,7 +136,7 @@ def _pack_script(root: str, patterns: Sequence[str]) -> str:
             "  esac\ndone\n"
         )
     return (
-        f"cd -P -- {quote(root)} || exit {_NO_ROOT}\ntop=$(pwd -P)\nset --\n{''.join(loops)}"
+        f"cd -P -- {quote(root)} || exit {Exit.NO_DIRECTORY}\ntop=$(pwd -P)\nset --\n{''.join(loops)}"
         '[ "$#" -gt 0 ] || exit 0\nexec tar -c -f - "$@"\n'
     )
 
@@ -158,7 +158,7 @@ def _receive(host: Host, root: str, patterns: Sequence[str], staging: str, limit
         said = far.heard().decode(errors="replace") if code or not unpacked.stopped else ""
     finally:
         stream.kill()
-    if code == _NO_ROOT:
+    if code == Exit.NO_DIRECTORY:
         raise NotFoundError(
             f"no folder {root} on {host.name}", hint="has the agent been destroyed? see: mngr list"
         )

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from mngr.errors import MngrError
 from mngr.hosts.protocol import Host, shares_files
 from mngr.process import CommandFailedError, Completed, Stream
+from mngr.sh.codes import Exit
 from mngr.sh.quote import quote
 from mngr.transfer.files import pull_files
 from mngr.transfer.pack import LastWords
@@ -38,7 +39,7 @@ def copy_tree(
 def pack_script(folder: str, leave_out: Sequence[str] = ()) -> str:
     """Shell lines that write a tar of what is in a folder to stdout."""
     if not leave_out:
-        return f"cd -- {quote(folder)} || exit 72\nexec tar -c -f - .\n"
+        return f"cd -- {quote(folder)} || exit {Exit.NO_DIRECTORY}\nexec tar -c -f - .\n"
     return f'{_list_script(folder, leave_out)}[ "$#" -gt 0 ] || set -- -T /dev/null\nexec tar -c -f - "$@"\n'
 
 
@@ -88,7 +89,7 @@ def _names(host: Host, folder: str, leave_out: Sequence[str]) -> tuple[str, ...]
 
 def _list_script(folder: str, leave_out: Sequence[str]) -> str:
     skip = f"case ${{f#./}} in {'|'.join(leave_out)}) continue ;; esac" if leave_out else ":"
-    return f"""cd -- {quote(folder)} || exit 72
+    return f"""cd -- {quote(folder)} || exit {Exit.NO_DIRECTORY}
 set --
 for f in ./* ./.[!.]* ./..?*; do
   [ -e "$f" ] || [ -L "$f" ] || continue

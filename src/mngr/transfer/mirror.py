@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from mngr.hosts.framed_exec import new_mark
 from mngr.hosts.protocol import Host
 from mngr.process import Completed
+from mngr.sh.codes import Exit
 from mngr.sh.program import READ_AND_RUN, encode
 from mngr.sh.quote import quote, words
 from mngr.transfer import work_dir as work_dirs
@@ -19,8 +20,6 @@ from mngr.transfer.protocol import Brought, Sent, WorkSource
 from mngr.transfer.refs import DIRTY
 from mngr.transfer.source import content_notes, free_branch, need_git
 from mngr.transfer.view import checkout_of
-
-_NOT_RECEIVED, _NOT_CHECKED_OUT = 75, 76
 
 
 class MirrorTransfer:
@@ -93,10 +92,10 @@ def _send(source: WorkSource, host: Host, sent: Sent, dirty: str, then: str = ""
 
 
 def _check(done: Completed, host: Host, work_dir: str) -> None:
-    if done.code == _NOT_RECEIVED:
+    if done.code == Exit.NOT_RECEIVED:
         hint = "nothing was changed; see what the far side says, then try again"
         raise failed(f"cannot send commits to {work_dir} on {host.name}", done, hint)
-    if done.code == _NOT_CHECKED_OUT:
+    if done.code == Exit.NOT_CHECKED_OUT:
         hint = "nothing was left behind; is there room?"
         raise failed(f"cannot check out {work_dir} on {host.name}", done, hint)
     work_dirs.check_claimed(done, host, work_dir)
@@ -111,8 +110,8 @@ def _script(source: WorkSource, host: Host, sent: Sent, dirty: str) -> str:
     lines += ['at=; trap \'code=$?; [ "$code" = 0 ] || [ -z "$at" ] || exit "$at"\' EXIT']
     if source.head or dirty:
         # What follows must not speak into the stream that carried the commits.
-        lines += [f"at={_NOT_RECEIVED}", receive_script(work_dir), "exec >&2 </dev/null"]
-    lines += [f"at={_NOT_CHECKED_OUT}", f"cd -- {quote(work_dir)}"]
+        lines += [f"at={Exit.NOT_RECEIVED}", receive_script(work_dir), "exec >&2 </dev/null"]
+    lines += [f"at={Exit.NOT_CHECKED_OUT}", f"cd -- {quote(work_dir)}"]
     # The source's identity, so that the agent can commit.
     lines += [f"git config {words(key, value)}" for key, value in _identity(source)]
     lines += ["git reset -q --hard"] if source.head else []

@@ -5,12 +5,13 @@ from contextlib import suppress
 
 from mngr.errors import MngrError, RefusedError, UsageError
 from mngr.process import Completed
+from mngr.sh.codes import Exit
 from mngr.transfer.git import git, run_script
 from mngr.transfer.pack import push_pack
 from mngr.transfer.protocol import Brought, WorkSource
 from mngr.transfer.refs import INCOMING, temporary_ref
 from mngr.transfer.source import need_git
-from mngr.transfer.view import KEEP_INDEX, NOT_ALONE, Checkout, enter_script, view_script
+from mngr.transfer.view import KEEP_INDEX, Checkout, enter_script, view_script
 
 
 def push_commits(source: WorkSource, place: Checkout, *, ref: str = "HEAD") -> Brought:
@@ -55,7 +56,7 @@ printf '%s\\n' "$head" "$branch" {commit}
 
 
 def _refusal(done: Completed, place: Checkout) -> MngrError:
-    if done.code == NOT_ALONE:
+    if done.code == Exit.INDEX_LOCKED:
         return RefusedError(
             "the agent's git is at work: its index is locked",
             hint="try again, or see: mngr exec NAME git status",

@@ -9,18 +9,16 @@ and is never asked to.
 from msgspec import Struct
 
 from mngr.hosts.protocol import Host, shares_files
+from mngr.sh.codes import Exit
+from mngr.sh.program import program
 from mngr.sh.quote import quote, words
 from mngr.store.paths import HostPaths
-from mngr.transfer.dirty import COMMIT_TREE
+from mngr.transfer.dirty import SNAPSHOT_MESSAGE
 from mngr.transfer.git import ISOLATE, NEEDS_GIT
 from mngr.transfer.protocol import WorkSource
 from mngr_lib.git import git_argv
 
-NO_WORK_DIR, NO_REPOSITORY, UNREADABLE, ELSEWHERE = 72, 75, 77, 78
-NOT_ALONE = 79
-"""Exit codes of the lines below: what is missing, what git cannot read, a repository that is not the agent's."""
-
-_REFUSE = f"{{ echo 'its .git leads to another repository' >&2; exit {ELSEWHERE}; }}"
+_REFUSE = f"{{ echo 'its .git leads to another repository' >&2; exit {Exit.OTHER_REPOSITORY}; }}"
 # rev-parse repeats a flag it does not know: a separator that no path can fake, newlines included.
 _MARK = "--mngr-mark"
 
@@ -60,12 +58,12 @@ def enter_script(place: Checkout) -> str:
 
     `its_git` works on that repository: only for references, which start nothing, whatever is configured.
     """
-    return f"""{NEEDS_GIT}cd -- {quote(place.work_dir)} 2>/dev/null || exit {NO_WORK_DIR}
-[ -e .git ] || [ -L .git ] || exit {NO_REPOSITORY}
+    return f"""{NEEDS_GIT}cd -- {quote(place.work_dir)} 2>/dev/null || exit {Exit.NO_DIRECTORY}
+[ -e .git ] || [ -L .git ] || exit {Exit.NO_REPOSITORY}
 dir=$(pwd)/.git
 its_git() ( {ISOLATE}export GIT_DIR="$dir"; git "$@" )
 said=$(its_git rev-parse --absolute-git-dir {_MARK} --path-format=absolute --git-common-dir {_MARK} \\
-  --show-object-format) || exit {UNREADABLE}
+  --show-object-format) || exit {Exit.UNREADABLE}
 mark='
 {_MARK}
 '
@@ -92,7 +90,7 @@ def view_script(place: Checkout, *, writes: bool = False) -> str:
     With `writes` the index is locked as git locks it; `KEEP_INDEX` makes the view's index the agent's.
     """
     tmp = quote(f"{HostPaths(place.host.dir).dir}/tmp")
-    lock = f"""( set -C; : >"$dir/index.lock" ) 2>/dev/null || exit {NOT_ALONE}
+    lock = f"""( set -C; : >"$dir/index.lock" ) 2>/dev/null || exit {Exit.INDEX_LOCKED}
 locked=$dir/index.lock
 """
     return f"""view= locked=
@@ -140,26 +138,12 @@ printf '[extensions]\\n\\tobjectformat = %s\\n' "$form"
 STATUS = "git status --porcelain -z --ignore-submodules=dirty"
 """Prints what is uncommitted; a commit that an embedded repository moved to counts, what lies in it does not."""
 
-# Not `git add`: it asks embedded repositories whether they are dirty, and their own configuration is used for that.
-# A deleted path may lie behind a link by now, which update-index only takes when it need not look. Of an embedded
-# repository the commit is noted, as `git add` does; one without commits is left out.
-SNAPSHOT = f"""diff='git diff-files -z --name-only --no-renames --no-ext-diff --ignore-submodules=dirty'
-$diff --diff-filter=D >"$view/gone"
-$diff --diff-filter=d >"$view/changed"
-git ls-files -z -o --exclude-standard >"$view/new"
-xargs -0 sh -c 'for path do case $path in */) ;; *) printf "%s\\0" "$path" ;; esac; done' sh \\
-  <"$view/new" >>"$view/changed"
-xargs -0 sh -c 'for path do case $path in */) printf "%s\\0" "${{path%/}}" ;; esac; done' sh \\
-  <"$view/new" >"$view/embedded"
-git -c core.splitIndex=false update-index -z --force-remove --stdin <"$view/gone"
-git -c core.splitIndex=false update-index -z --add --remove --replace --stdin <"$view/changed"
-if [ -s "$view/embedded" ]; then
-  xargs -0 -n 1 sh -c {quote(words(*git_argv("update-index", "--add", "--")) + ' "$1" 2>/dev/null || :')} sh \\
-    <"$view/embedded"
-fi
-tree=$(git write-tree)
-{COMMIT_TREE}"""
-"""Prints the id of a commit that holds the work tree as it is: HEAD's own when it is clean."""
+
+def snapshot_script() -> str:
+    """Shell lines in a view that print the id of a commit of the work tree as it is: HEAD's own when it is clean."""
+    add = words(*git_argv("update-index", "--add", "--")) + ' "$1" 2>/dev/null || :'
+    return program("sh/commit_view", message=SNAPSHOT_MESSAGE, add_embedded=add)
+
 
 KEEP_INDEX = """cat "$view/index" >"$locked"
 mv -f "$locked" "$dir/index"

@@ -6,29 +6,21 @@ from contextlib import suppress
 from mngr.errors import MngrError, RefusedError
 from mngr.hosts.protocol import Host
 from mngr.process import Completed
+from mngr.sh.codes import Exit
 from mngr.sh.lines import remove_tree
+from mngr.sh.program import program
 from mngr.sh.quote import quote
 from mngr.store.paths import REMOVED, HostPaths
 from mngr.transfer.git import run_script
 
-_OCCUPIED = 73
-_NOT_OURS = 74
-
 
 def claim_script(host: Host, work_dir: str) -> str:
     """Shell lines that make the directory, or take an empty one, and note that it is ours."""
-    mark, path = _mark(host, work_dir), quote(work_dir)
-    return f"""if [ -e {path} ] || [ -L {path} ]; then
-  [ -d {path} ] && [ -z "$(ls -A -- {path})" ] || exit {_OCCUPIED}
-fi
-mkdir -p -- {quote(posixpath.dirname(mark))}
-printf %s {path} >{quote(mark)}
-mkdir -p -- {path}
-"""
+    return program("sh/make_work_dir", folder=work_dir, mark=_mark(host, work_dir))
 
 
 def check_claimed(done: Completed, host: Host, work_dir: str) -> None:
-    if done.code == _OCCUPIED:
+    if done.code == Exit.OCCUPIED:
         raise RefusedError(
             f"{work_dir} on {host.name} is there already and not empty",
             hint="name another work dir, or use --transfer none to work in it as it is",
@@ -55,7 +47,7 @@ def remove_work_dir(host: Host, work_dir: str) -> tuple[str, ...]:
         return (f"kept {work_dir}: not a plain absolute path",)
     inside = work_dir.startswith(HostPaths(host.dir).work + "/")
     done = run_script(host, _remove_script(host, work_dir, needs_mark=not inside), timeout_s=600)
-    if done.code == _NOT_OURS:
+    if done.code == Exit.NOT_OURS:
         return (f"kept {work_dir}: mngr did not make it",)
     return (f"kept {work_dir}: {done.complaint}",) if done.code else ()
 
@@ -63,7 +55,9 @@ def remove_work_dir(host: Host, work_dir: str) -> tuple[str, ...]:
 def _remove_script(host: Host, work_dir: str, *, needs_mark: bool) -> str:
     mark, path = quote(_mark(host, work_dir)), quote(work_dir)
     check = (
-        f'[ "$(cat {mark} 2>/dev/null)" = "$(printf %s {path})" ] || exit {_NOT_OURS}\n' if needs_mark else ""
+        f'[ "$(cat {mark} 2>/dev/null)" = "$(printf %s {path})" ] || exit {Exit.NOT_OURS}\n'
+        if needs_mark
+        else ""
     )
     folder, name = posixpath.split(work_dir)
     # Killed halfway it leaves no repository without its objects in its place, and `gc` removes the rest.

@@ -9,13 +9,14 @@ from mngr.hosts.protocol import Host
 from mngr.model import event as kinds
 from mngr.model.agent import AgentSpec
 from mngr.process import Completed
+from mngr.sh.codes import Exit
 from mngr.sh.lines import append_at, put, ring
 from mngr.store.paths import HostPaths
-from mngr.store.runfile import NOT_WRITTEN, RunFile, run_file_text
+from mngr.store.runfile import RunFile, run_file_text
 from mngr.tmux.session import Launched, launch_script, read_launch
 
 # What sh answers when it could not exec the program: nothing ran, so nothing is worth keeping.
-_CANNOT_START = (72, NOT_WRITTEN, 126, 127)
+_CANNOT_START = (Exit.NO_DIRECTORY, Exit.NOT_WRITTEN, 126, 127)
 
 
 def launch_lines(host: Host, spec: AgentSpec, run: RunFile, started_at: float | None) -> str:
@@ -40,7 +41,7 @@ def check_launch(done: Completed, host: Host, spec: AgentSpec, run: RunFile, man
     """What a launch started; an error where its program could not be executed."""
     launched = read_launch(done, host, spec)
     code = claim.exit_code(launched) if launched.pid else claim.exit_without_trace(host, spec, manager)
-    if code == NOT_WRITTEN:
+    if code == Exit.NOT_WRITTEN:
         raise claim.not_written(host, f'"{spec.name}" could not be started', "not even its process id")
     if code in _CANNOT_START:
         # What sh complains of, without the name of our own script in front.

@@ -6,6 +6,7 @@ from mngr.actions.snapshots.checkpoint import keep_commit_script
 from mngr.errors import MngrError, UsageError
 from mngr.hosts.protocol import Host, shares_files
 from mngr.process import wait_until
+from mngr.sh.codes import Exit
 from mngr.sh.program import READ_AND_RUN, encode, program
 from mngr.transfer.discard import discard
 from mngr.transfer.fetch import look
@@ -13,7 +14,7 @@ from mngr.transfer.git import failed, run_script
 from mngr.transfer.protocol import Sent, WorkSource
 from mngr.transfer.safe_paths import show
 from mngr.transfer.source import find_source
-from mngr.transfer.view import ELSEWHERE, UNREADABLE, Checkout
+from mngr.transfer.view import Checkout
 from mngr.transfer.work_dir import remove_work_dir
 from mngr.transfer.worktree_pull import keep_snapshot
 
@@ -72,7 +73,7 @@ def keep_commits(host: Host, path: str) -> tuple[str, ...]:
     done = run_script(
         host, keep_commit_script(Checkout(host, path), f"refs/mngr/lost/{name}"), timeout_s=_TIMEOUT_S
     )
-    if done.code in (UNREADABLE, ELSEWHERE):
+    if done.code in (Exit.UNREADABLE, Exit.OTHER_REPOSITORY):
         return (f"{path} held a repository that git cannot read: {show(done.complaint)}",)
     if done.code:
         hint = f"look at it on {host.name}, and remove it if nothing there is worth keeping"

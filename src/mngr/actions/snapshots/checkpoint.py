@@ -7,14 +7,15 @@ from msgspec import Struct
 from mngr.hosts.protocol import Host
 from mngr.model.agent import AgentSpec
 from mngr.model.host import HostRef
+from mngr.sh.codes import Exit
+from mngr.sh.program import load
 from mngr.sh.quote import quote, words
 from mngr.store.paths import HostPaths
 from mngr.transfer.dirty import snapshot_commit_script
 from mngr.transfer.git import NEEDS_GIT
 from mngr.transfer.refs import SNAPSHOTS, snapshot_refs
-from mngr.transfer.view import KEEP_INDEX, SNAPSHOT, Checkout, enter_script, view_script
+from mngr.transfer.view import KEEP_INDEX, Checkout, enter_script, snapshot_script, view_script
 
-TAKEN, HOLDS_HOST_DIR, NO_WORK_DIR = 17, 18, 72
 # Shell patterns: what an agent's log and its processes wrote, and what is made anew for another agent.
 NOT_STATE = (
     *("agent.json", "run.sh", "events.jsonl", "fold.json", "pid", ".pid", "exit.json", "screen"),
@@ -85,13 +86,13 @@ cp -p {quote(paths.agent(spec.id).run)} "$S/run.sh"
 mkdir "$S/state"
 cd -- {quote(paths.agent(spec.id).dir)}
 {_each("./", _KEPT, 'cp -pR "$f" "$S/state/" || [ ! -e "$f" ]')}
-cd -- {quote(spec.work_dir)} 2>/dev/null || exit {NO_WORK_DIR}
+cd -- {quote(spec.work_dir)} 2>/dev/null || exit {Exit.NO_DIRECTORY}
 commit= head= branch= repository=
 host={quote(host.dir)}
 if {_has_git(spec)}; then
 {_take_commit(place, spec) if spec.owns_work_dir else _take_in_place(place.host, spec)}
 else
-  case $host/ in "$(pwd -P)"/*) exit {HOLDS_HOST_DIR} ;; esac
+  case $host/ in "$(pwd -P)"/*) exit {Exit.HOLDS_HOST_DIR} ;; esac
   tar -c -f "$S/files.tar" . || [ "$?" = 1 ]
 fi
 printf '%s\\n' "$name" "$commit" "$head" "$branch" "$repository" {_ref_word(place.host, spec)}
@@ -106,9 +107,9 @@ def put_back_script(place: Checkout, spec: AgentSpec, taken: Taken) -> str:
     host, own = place.host, HostPaths(place.host.dir).agent(spec.id).dir
     return f"""umask 077
 S={quote(snapshot_dir(host, taken.name))}
-[ -d "$S/state" ] || exit {NO_WORK_DIR}
-cd -- {quote(spec.work_dir)} 2>/dev/null || exit {NO_WORK_DIR}
-{_put_back(place, spec, taken) if taken.repository else _PUT_BACK_FILES}
+[ -d "$S/state" ] || exit {Exit.NO_DIRECTORY}
+cd -- {quote(spec.work_dir)} 2>/dev/null || exit {Exit.NO_DIRECTORY}
+{_put_back(place, spec, taken) if taken.repository else load("sh/put_back_files")}
 cd -- {quote(own)}
 {_each("./", _KEPT, 'rm -rf "$f"')}
 cp -pR "$S/state/." .
@@ -132,7 +133,7 @@ all={quote(HostPaths(place.host.dir).snapshots)}
 [ -d {quote(place.work_dir)}/.git ] || exit 0
 {enter_script(place)}
 ( {view_script(place)}
-commit=$({SNAPSHOT})
+commit=$({snapshot_script()})
 [ -n "$commit" ] || exit 0
 {_into_store(quote(ref))}
 echo "$repository"
@@ -148,7 +149,7 @@ def _ref_word(host: Host, spec: AgentSpec) -> str:
 def _claim(name: str, is_auto_named: bool) -> str:
     if not is_auto_named:
         return f"""name={quote(name)}
-mkdir "$all/$name" 2>/dev/null || {{ [ -d "$all/$name" ] && exit {TAKEN}; exit 1; }}"""
+mkdir "$all/$name" 2>/dev/null || {{ [ -d "$all/$name" ] && exit {Exit.TAKEN}; exit 1; }}"""
     return f"""n=1
 until mkdir "$all/"{quote(name)}"-$n" 2>/dev/null; do [ -d "$all/"{quote(name)}"-$n" ]; n=$((n + 1)); done
 name={quote(name)}-$n"""
@@ -173,10 +174,12 @@ def _take_commit(place: Checkout, spec: AgentSpec) -> str:
     keep = f"""[ -z "$commit" ] || git --git-dir="$repository" update-ref {ref} "$commit"
 """
     return f"""{enter_script(place)}
-case $host/ in "$(pwd -P)"/*) its_git --work-tree=. check-ignore -q --no-index "$host" || exit {HOLDS_HOST_DIR} ;; esac
+case $host/ in "$(pwd -P)"/*) its_git --work-tree=. check-ignore -q --no-index "$host" ||
+  exit {Exit.HOLDS_HOST_DIR} ;;
+esac
 repository={"$common" if place.common_dir else "$all/store-$form.git"}
 commit=$( {view_script(place)}
-commit=$({SNAPSHOT})
+commit=$({snapshot_script()})
 {"" if place.common_dir else _into_store(ref)}
 echo "$commit"
 )
@@ -187,7 +190,7 @@ def _take_in_place(host: Host, spec: AgentSpec) -> str:
     """The work dir is the user's own, and so are its repository and what that configures."""
     ref = _ref_word(host, spec)
     return f"""{NEEDS_GIT}
-case $host/ in "$(git rev-parse --show-toplevel)"/*) git check-ignore -q "$host" || exit {HOLDS_HOST_DIR} ;; esac
+case $host/ in "$(git rev-parse --show-toplevel)"/*) git check-ignore -q "$host" || exit {Exit.HOLDS_HOST_DIR} ;; esac
 commit=$({snapshot_commit_script(spec.work_dir)})
 head=$(git rev-parse -q --verify 'HEAD^{{commit}}' || :)
 branch=$(git symbolic-ref -q HEAD || :)
@@ -220,8 +223,7 @@ tree={quote(taken.commit)} old={quote(taken.head)} branch={quote(taken.branch)}
 ( {view_script(place, writes=True)}
 {_take_over(taken, "GIT_ALLOW_PROTOCOL=file " + _FETCH)}
 {KEEP_INDEX})
-{_PUT_BACK_HEAD}
-head=$(its_git rev-parse -q --verify HEAD || :)
+{load("sh/put_back_head")}head=$(its_git rev-parse -q --verify HEAD || :)
 ( {view_script(place, writes=True)}
 if [ -n "$head" ]; then git read-tree --reset "$head"; else git read-tree --empty; fi
 git update-index -q --refresh || :
@@ -243,29 +245,3 @@ def _take_over(taken: Taken, fetch: str) -> str:
     return f"""[ -z "$tree" ] || git cat-file -e "$tree" 2>/dev/null || {fetch} {words(taken.repository, taken.ref)}
 git read-tree --reset -u "${{tree:-$(git hash-object -w -t tree /dev/null)}}"
 git clean -q -f -d"""
-
-
-# A branch that has gone on, or is checked out in another work tree, is left alone: HEAD then names the commit.
-_PUT_BACK_HEAD = """now=$(its_git symbolic-ref -q HEAD || :)
-tip=; [ -z "$branch" ] || tip=$(its_git rev-parse -q --verify "$branch" || :)
-if [ -n "$branch" ] && [ "$now" = "$branch" ]; then
-  if [ -n "$old" ]; then its_git update-ref -m 'mngr restore' HEAD "$old"; else its_git update-ref -d "$branch"; fi
-elif [ -n "$branch" ] && [ "$tip" = "$old" ] &&
-  ! its_git worktree list --porcelain | grep -qxF "branch $branch"; then
-  its_git symbolic-ref -m 'mngr restore' HEAD "$branch"
-elif [ -n "$old" ]; then
-  its_git update-ref --no-deref -m 'mngr restore' HEAD "$old"
-  [ -z "$branch" ] || echo detached
-fi"""
-
-_PUT_BACK_FILES = """new=./.mngr-restore.$$
-mkdir "$new"
-tar -x -p -f "$S/files.tar" -C "$new" || { rm -rf "$new"; exit 1; }
-for f in ./* ./.[!.]* ./..?*; do
-  [ "$f" = "$new" ] || rm -rf "$f"
-done
-for f in "$new"/* "$new"/.[!.]* "$new"/..?*; do
-  if [ -e "$f" ] || [ -L "$f" ]; then mv -f "$f" ./; fi
-done
-rmdir "$new"
-"""

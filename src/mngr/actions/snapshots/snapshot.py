@@ -16,9 +16,6 @@ from mngr.actions.list import look_and_list, look_everywhere
 from mngr.actions.manager import Manager, default_manager
 from mngr.actions.rows import ACT_S, Row, iso, look_at
 from mngr.actions.snapshots.checkpoint import (
-    HOLDS_HOST_DIR,
-    NO_WORK_DIR,
-    TAKEN,
     Snapshot,
     Taken,
     put_back_script,
@@ -44,6 +41,7 @@ from mngr.model.event import Event
 from mngr.model.host import HostRef, HostState
 from mngr.model.ids import check_name, is_agent_id, is_valid_name, slug
 from mngr.process import Completed
+from mngr.sh.codes import Exit
 from mngr.sh.lines import append, put, ring
 from mngr.sh.program import READ_AND_RUN, encode
 from mngr.sh.quote import quote
@@ -263,17 +261,17 @@ def _take(row: Row, name: str, note: str, manager: Manager, *, is_auto_named: bo
 
 
 def _check_taken(done: Completed, row: Row, name: str) -> None:
-    if done.code == TAKEN:
+    if done.code == Exit.TAKEN:
         raise RefusedError(
             f'a snapshot "{name}" is there already',
             hint=f"choose another name, or: mngr snapshot destroy {name}",
         )
-    if done.code == HOLDS_HOST_DIR:
+    if done.code == Exit.HOLDS_HOST_DIR:
         raise RefusedError(
             f"{row.spec.work_dir} holds the host dir {row.host.dir}: the snapshot would hold itself",
             hint="set MNGR_HOST_DIR to a place outside, or git init the folder",
         )
-    if done.code == NO_WORK_DIR:
+    if done.code == Exit.NO_DIRECTORY:
         raise MngrError(f"{row.spec.work_dir} is gone from {row.host.name}", hint="there is nothing to keep")
     done.check(f'cannot take a snapshot of "{row.agent.name}"')
 

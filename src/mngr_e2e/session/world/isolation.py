@@ -114,29 +114,17 @@ def keep_world(world: World, artifacts: str) -> str:
     cleanup = os.path.join(artifacts, "cleanup.sh")
     lines = [f"export {name}={shlex.quote(value)}\n" for name, value in sorted(world.env.items())]
     _write_script(env_file, "".join(lines))
-    _write_script(cleanup, _CLEANUP.format(mark=f"{MARK}={world.id}", root=world.root))
+    given = f"MARK={shlex.quote(f'{MARK}={world.id}')}\nROOT={shlex.quote(world.root)}\n"
+    _write_script(cleanup, f"#!/bin/sh\n{given}{_read_cleanup()}")
     places = [map(shlex.quote, os.path.split(path)) for path in tmux_sockets(world)]
     attach = [f"attach:  cd {folder} && tmux -S {name} attach\n" for folder, name in places]
     look = f"look:    cd {shlex.quote(world.repo)} && . {shlex.quote(env_file)}\n"
     return f"{look}{''.join(attach)}remove:  sh {shlex.quote(cleanup)}\n"
 
 
-# Started from a shell that sourced env.sh the script would carry the mark itself, hence the empty environment.
-_CLEANUP = """\
-#!/bin/sh
-[ -z "${{MNGR_E2E_SESSION:-}}" ] || exec env -i PATH="$PATH" sh "$0"
-marked() {{
-  for file in $(grep -l -s -a -e '{mark}' -e '={root}/' /proc/[0-9]*/environ); do
-    pid=${{file#/proc/}}; echo "${{pid%/environ}}"
-  done
-}}
-for signal in TERM KILL; do
-  for pid in $(marked); do kill -$signal "$pid" 2>/dev/null; done
-  n=0
-  while [ -n "$(marked)" ] && [ "$n" -lt 20 ]; do n=$((n + 1)); sleep 0.1; done
-done
-rm -rf {root}
-"""
+def _read_cleanup() -> str:
+    with open(os.path.join(os.path.dirname(__file__), "cleanup.sh"), encoding="utf-8") as file:
+        return file.read()
 
 
 def _environment(root: str, session: str, inherited: Mapping[str, str]) -> dict[str, str]:
