@@ -61,7 +61,7 @@ class CapacityError(UnreachableError):
 
 
 class LostError(UnreachableError):
-    """The machine and all its files are gone for good; only its record can still be removed."""
+    """The machine and all its files are lost; only its record can still be removed."""
 
 
 class RefusedError(MngrError):

@@ -70,7 +70,7 @@ class Provider(Protocol):
         ...
 
     def open(self, name: str) -> Host:
-        """Finds a host, whoever made it; UnreachableError when it does not answer or is stopped."""
+        """Finds a host, however it was made; UnreachableError when it does not answer or is stopped."""
         ...
 
     def hosts(self) -> Iterable[HostRef]:
@@ -90,7 +90,7 @@ class Provider(Protocol):
 class Startable(Protocol):
     """A provider whose stopped hosts can be started again, with their files; twice is safe.
 
-    LostError where one is gone for good, with all that was on it, and only its name is left.
+    LostError where one is lost permanently with its files, and only its name is left.
     """
 
     def start(self, name: str) -> Host: ...

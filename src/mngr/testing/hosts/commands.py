@@ -53,7 +53,7 @@ class CommandConformance:
         assert host.run(["sh", "-c", 'exec cat >"$1" 2>/dev/null', "sh", path], stdin=data).code == 0
         assert host.read(path) == data
 
-    def test_stdin_that_nobody_reads_does_no_harm(self, host: Host) -> None:
+    def test_stdin_that_is_not_read_does_no_harm(self, host: Host) -> None:
         assert host.run(["true"], stdin=os.urandom(1 << 20)).code == 0
 
     def test_stdin_is_empty_unless_given(self, host: Host) -> None:
