@@ -8,7 +8,7 @@ import click
 import msgspec
 
 from mngr_e2e.authoring import text
-from mngr_e2e.authoring.drafting.draft import DraftReport, draft, plan_draft
+from mngr_e2e.authoring.drafting.draft import draft, plan_draft
 from mngr_e2e.cli.agent_options import author_of, material_of, program_option, reference_option, with_agents
 from mngr_e2e.cli.output import print_json, print_text, progress
 from mngr_e2e.cli.places import find_places, reading
@@ -69,10 +69,6 @@ def draft_command(
         print_json({"schema": 1, "dry_run": dry_run, **msgspec.to_builtins(report)})
     else:
         print_text(text.planned_drafts(report) if dry_run else text.drafted(report))
-    return 0 if dry_run else _exit_code(report)
-
-
-def _exit_code(report: DraftReport) -> int:
-    if not report.left:
+    if dry_run or not report.left:
         return 0
     return 3 if report.drafted else 1

@@ -1,4 +1,4 @@
-"""`E2eSession`: what a test holds in its hand."""
+"""`E2eSession`: what the fixture `e2e` gives a test."""
 
 import os
 import re
@@ -99,7 +99,11 @@ class E2eSession:
 
     def write_tutorial_block(self, text: str) -> None:
         """Cites a block of the tutorial: dedented, stripped, saved with the artifacts. May be called again."""
-        self._blocks.append(_dedented(text))
+        first, newline, rest = text.partition("\n")
+        # Where a citation starts right after its quotes, the indent of the first line tells nothing of the others.
+        if first.strip():
+            text = first.lstrip() + newline + textwrap.dedent(rest)
+        self._blocks.append(textwrap.dedent(text).strip())
         with open(self.artifacts / "tutorial_block.txt", "w", encoding="utf-8") as file:
             file.write("\n\n".join(self._blocks) + "\n")
 
@@ -174,11 +178,3 @@ class E2eSession:
             kept.left_out("stdout"),
             kept.left_out("stderr"),
         )
-
-
-def _dedented(text: str) -> str:
-    """A citation as it is kept. Where it starts right after its quotes, the first line tells nothing of the others."""
-    first, newline, rest = text.partition("\n")
-    if first.strip():
-        text = first.lstrip() + newline + textwrap.dedent(rest)
-    return textwrap.dedent(text).strip()

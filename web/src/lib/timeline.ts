@@ -10,7 +10,7 @@ export const KINDS: ReadonlyMap<string, string> = new Map([
   ["queue", "waiting"],
   ["launch", "launching"],
   ["work", "at work"],
-  ["pull", "bringing home"],
+  ["pull", "fetching work"],
   ["stop", "stopping"],
   ["verify", "verifying"],
   ["integrate", "integrating"],

@@ -1,4 +1,4 @@
-"""Ask, look, say what is wrong, look again: a bounded number of times."""
+"""Asks an agent, checks its work, and asks for corrections, a bounded number of rounds."""
 
 from collections.abc import Callable
 from typing import Generic, TypeVar

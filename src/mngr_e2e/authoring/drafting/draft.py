@@ -94,7 +94,7 @@ class Desk:
         self._path = self._repository.relative(tutorial)
         text = decode(_read(tutorial))
         if problem := syntax_problem(text):
-            raise mngr.UsageError(f"{tutorial} is not valid shell: {problem}", hint="mend it first")
+            raise mngr.UsageError(f"{tutorial} is not valid shell: {problem}", hint="fix it first")
         self.blocks = read_blocks(text)
         self._proofreader = material.proofreader(self.blocks, self._repository.top)
         self._notes: dict[str, None] = {}

@@ -98,7 +98,7 @@ class Step:
         self._blocks = read_blocks(text)
         problem = next((block.problem for block in self._blocks if block.problem), "") or syntax_problem(text)
         if problem:
-            raise mngr.UsageError(f"{tutorial} is not valid shell: {problem}", hint="mend it first")
+            raise mngr.UsageError(f"{tutorial} is not valid shell: {problem}", hint="fix it first")
         self.first = self.now = self._moment(self._commit)
 
     def ask(self, batch: Batch, manager: "mngr.Manager", say: Say) -> list[RuleFinding]:
