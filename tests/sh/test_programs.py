@@ -21,7 +21,7 @@ _SHELL = re.compile(
     r"|^ *(?:exit|export|trap|set|cd|mkdir|printf|echo|rm|mv|exec|until|while|for|if|case) "
     r"|\|\||&&|\[ -|[0-9]?>&[0-9]"
 )
-# Texts in Python that look like shell: shown to users, or run by a test helper. Nothing may be added.
+# How many are left where programs are still composed in Python from parts. Nothing may be added.
 _ALLOWED: dict[str, int] = {
     "mngr/actions/snapshots/checkpoint.py": 6,
     "mngr/agents/claude/send.py": 3,
