@@ -245,7 +245,7 @@ class _DeadlineError(Exception):
 
 
 class _Held:
-    """Holds back Ctrl-C and TERM while a child is started: in between nobody would know it, and it would live on."""
+    """Holds back Ctrl-C and TERM while a child is started: a signal in between would leave it running."""
 
     def __init__(self) -> None:
         self._before: dict[int, Callable[[int, FrameType | None], object]] = {}

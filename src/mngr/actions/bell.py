@@ -1,4 +1,4 @@
-"""The bell of this machine: a file that whoever changes something about an agent here replaces."""
+"""The bell of this machine: a file that every change of an agent here replaces."""
 
 import os
 
@@ -7,7 +7,7 @@ from mngr.store.paths import HostPaths
 
 
 class Bell:
-    """Tells whether a look may show something new; agents elsewhere do not ring it."""
+    """Tells whether a look may show something new; agents on other hosts do not ring it."""
 
     def __init__(self, manager: Manager) -> None:
         self._path = HostPaths(manager.host_dir).bell

@@ -37,7 +37,7 @@ def age_s(row: Row) -> float:
 
 
 def idle_s(row: Row) -> float | None:
-    """For how long it has had nothing to do: since it waits, since it ended. None while it works or nobody knows.
+    """For how long it has had nothing to do: since it waits, since it ended. None while it works or is unknown.
 
     A plain command that lives is at work, however silent.
     """

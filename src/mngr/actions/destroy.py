@@ -86,7 +86,7 @@ def drop_lost(lost: Sequence[LostAgent], *, manager: Manager) -> list[Change]:
 
 
 def is_settled(row: Row, manager: Manager) -> bool:
-    """Whether an agent elsewhere has no commit that is nowhere else; False where that cannot be known."""
+    """Whether an agent on another host has no commit that is only there; False where that cannot be known."""
     record, said = record_of(row, manager), row.evidence.spec
     if record is None or said is None or difference(record.spec, said, row.host.name):
         return False
@@ -128,7 +128,7 @@ def _discard_work(
 ) -> _Discarded:
     """Removes what the agent's transfer made, but for a branch in the source; says what was kept.
 
-    For an agent elsewhere this machine's repository is touched only where its host says what it was created with.
+    For an agent on another host this machine's repository is touched only where its host says what it was created with.
     """
     spec, left_alone = row.evidence.spec, ""
     if not shares_files(row.host):
@@ -182,7 +182,7 @@ def _discard_there(host: Host, sent: Sent) -> tuple[str, ...]:
     """Removes a work dir of another host and nothing here; commits that it added are kept in that host's store."""
     if not sent.owns_work_dir:
         return ()
-    from mngr.actions.gc.work_dirs import keep_commits  # only elsewhere
+    from mngr.actions.gc.work_dirs import keep_commits  # only for agents on other hosts
 
     try:
         kept = (

@@ -152,7 +152,7 @@ class _Command:
 
 
 class _Pump(threading.Thread):
-    """Reads a pipe to its end and hands on what comes; stops where either fails."""
+    """Reads a pipe to its end and passes on what comes; stops where either fails."""
 
     def __init__(self, source: BinaryIO, sink: Callable[[bytes], None]) -> None:
         super().__init__(daemon=True)

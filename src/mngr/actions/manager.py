@@ -41,7 +41,7 @@ class Manager:
         self._types: dict[str, AgentType] = {}
         self._clocks: dict[tuple[str, str], float] = {}
         self._lock = threading.RLock()
-        # Its own: a config that warns while it loads is waited for by whoever holds the other.
+        # Its own: a config that warns while it loads is waited for by the holder of the other.
         self._warnings_lock = threading.Lock()
 
     @cached_property

@@ -1,4 +1,4 @@
-"""`message`: hands a text to an agent once, and says truthfully what became of it."""
+"""`message`: gives a text to an agent once, and says whether it arrived."""
 
 from msgspec import Struct
 

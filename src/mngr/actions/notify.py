@@ -1,4 +1,4 @@
-"""`[notify] command`: told once when an agent starts to wait, by whoever watches first."""
+"""`[notify] command`: run once when an agent starts to wait, by the first process that sees it."""
 
 from collections.abc import Iterable
 
@@ -40,7 +40,7 @@ def notify(rows: Iterable[Row], manager: Manager) -> None:
 
 
 def _is_first(row: Row) -> bool:
-    """Whether nobody was told of this waiting yet; the mark for it is made where the agent is."""
+    """Whether this waiting was not notified yet; the mark for it is made where the agent is."""
     agent = HostPaths(row.host.dir).agent(row.agent.id)
     mark = f"{agent.dir}/told-{row.evidence.folded.activity_at or 0:.3f}"
     script = f"(set -C; : >{quote(mark)}) 2>/dev/null || exit 9\nfor old in {quote(agent.dir)}/told-*; do\n"

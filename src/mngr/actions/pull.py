@@ -54,7 +54,7 @@ def pull(
     """Fetches the agent's branch into its source repository, touching no checked-out file.
 
     `mode` merge, rebase or ff-only also brings it into the checked-out branch; on conflict everything is put back.
-    Commits of an agent elsewhere that was not created from here come to the repository of the current directory.
+    Commits of an agent on another host that was not created from here come to the repository of the current directory.
     """
     manager = default_manager(manager)
     row = resolve_one(manager, agent)

@@ -62,7 +62,7 @@ def resolve(
 
 
 def find(agent: Agent | str, *, manager: Manager | None = None) -> Row:
-    """One agent, looked at now. Verbs that only read or bring take it in its place, and do not look again."""
+    """One agent, looked at now. Verbs that only read or pull take it in its place, and do not look again."""
     return resolve_one(default_manager(manager), agent)
 
 

@@ -1,4 +1,4 @@
-"""`usage`: tokens and what they cost, by the agents' own records, read only when somebody asks."""
+"""`usage`: tokens and what they cost, by the agents' own records, read only on request."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence

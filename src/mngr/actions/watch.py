@@ -16,7 +16,7 @@ from mngr.store.probe import long_probe_argv
 _TICK_S = 0.1
 _CHECKSUM = re.compile(rb"[0-9]{1,20}-[0-9]{1,20}-?\Z")
 _LOOK_EVERY_S = 2.0
-# A machine elsewhere looks at itself and answers when there is news, at the latest after this.
+# A remote machine looks at itself and answers when there is news, at the latest after this.
 _LONG_POLL_S, _ANSWER_S = 15.0, 30.0
 
 

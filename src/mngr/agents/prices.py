@@ -75,7 +75,7 @@ def price_of(model: str, prices: Prices) -> Price | None:
 
 
 def cost_usd(spent: Spending, prices: Prices | None = None) -> float | None:
-    """By the table, or as the program itself reckoned; None when nobody knows the price of that model."""
+    """By the table, or as the program itself reckoned; None when the price of that model is not known."""
     price = price_of(spent.model, shipped_prices() if prices is None else prices)
     return price.cost(spent) if price else spent.own_cost_usd
 

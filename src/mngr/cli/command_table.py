@@ -1,4 +1,4 @@
-"""The table of commands, and what people call them elsewhere: help shows it and imports no command."""
+"""The table of commands, and what other tools call them: help shows it and imports no command."""
 
 SECTIONS: dict[str, dict[str, str]] = {
     "Agents": {
@@ -9,7 +9,7 @@ SECTIONS: dict[str, dict[str, str]] = {
         "wait": "wait until agents are done, idle, or anything else",
         "exec": "run a command where an agent works",
         "stop": "end agents' processes, keep their work",
-        "start": "bring stopped agents back",
+        "start": "start stopped agents again",
         "destroy": "remove agents and what belongs to them",
     },
     "Their work": {
@@ -17,8 +17,8 @@ SECTIONS: dict[str, dict[str, str]] = {
         "transcript": "an agent's conversation",
         "events": "what happened to an agent",
         "usage": "tokens and what they cost",
-        "pull": "bring an agent's commits or files home",
-        "push": "bring commits or files to an agent",
+        "pull": "fetch an agent's commits or files",
+        "push": "send commits or files to an agent",
         "clone": "a second agent with the same work and conversation",
         "migrate": "an agent goes on, on another host",
         "snapshot": "checkpoints: create, list, restore, destroy",

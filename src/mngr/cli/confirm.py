@@ -8,11 +8,11 @@ from mngr_lib.safe_text import one_line
 
 
 def confirm(question: str, *, yes: bool) -> None:
-    """Goes on when told so; RefusedError otherwise, also where nobody can answer."""
+    """Returns when the user agrees; raises RefusedError otherwise, also without a terminal."""
     if yes:
         return
     if not is_interactive():
-        raise RefusedError(f"not done without a word from you: {question}", hint="say --yes")
+        raise RefusedError(f"not done without a confirmation: {question}", hint="say --yes")
     if ask(f"{question} [y/N] ").lower() not in ("y", "yes"):
         raise RefusedError("nothing was done")
 

@@ -19,7 +19,7 @@ from mngr_lib.safe_text import OutputError, SafeStream
 _SIGPIPE_CODE = 128 + 13
 _reader_is_gone = threading.Event()
 _OS_HINTS = {
-    errno.ENOSPC: "the disk is full: free some space and try again; mngr gc removes what nobody owns",
+    errno.ENOSPC: "the disk is full: free some space and try again; mngr gc removes what has no owner",
     errno.EACCES: "look at the permissions of that path",
     errno.EPERM: "look at the permissions of that path",
     errno.EROFS: "that file system is read-only; MNGR_HOST_DIR moves what mngr writes",
@@ -50,7 +50,7 @@ def guarded(work: Callable[[], Any], *, debug: bool) -> int:
 
 @contextmanager
 def safe_output() -> Iterator[None]:
-    """Makes all text on stdout and stderr safe for a terminal, whoever prints it, as long as this lasts."""
+    """Makes all text on stdout and stderr safe for a terminal while this context lasts."""
     before = sys.stdout, sys.stderr
     for stream in before:
         if hasattr(stream, "reconfigure"):  # a name that the terminal's encoding lacks must not end a command

@@ -14,7 +14,7 @@ _STDOUT = 1
 
 @contextmanager
 def while_read(before: Callable[[], None] | None = None) -> Iterator[None]:
-    """Ends the command (141) once nobody can read stdout any more, also while it has nothing to write.
+    """Ends the command (141) once stdout has no reader any more, also while it has nothing to write.
 
     `before` is called first, in another thread, to end what the command would wait for.
     """

@@ -134,7 +134,7 @@ def _complain(text: str, label: str = "", colour: str = "") -> None:
     try:
         sys.stdout.flush()
     except OSError:
-        pass  # whoever runs the command flushes again, and reports it
+        pass  # the caller flushes again, and reports it
     try:
         put_styled(head + safe_lines(text).replace("\n", "\n  "), sys.stderr)
     except OSError:

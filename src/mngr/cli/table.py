@@ -1,4 +1,4 @@
-"""Agents as a table that a person reads at a glance."""
+"""Agents as a table for people."""
 
 import time
 from collections.abc import Callable, Iterable, Sequence

@@ -45,5 +45,5 @@ def columns() -> int:
 
 
 def is_interactive() -> bool:
-    """Whether somebody is there to answer a question."""
+    """Whether a person can answer a question: stdin and stderr are terminals."""
     return sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()

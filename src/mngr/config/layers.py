@@ -55,14 +55,14 @@ class LayerValue(Struct, frozen=True):
 
 
 class Config(Struct, frozen=True):
-    """Every setting in effect. What it hands out are copies."""
+    """Every setting in effect. Its methods return copies."""
 
     host_dir: str
     repo_root: str
     layers: tuple[Layer, ...]
     tree: Tables
     ignored: tuple[str, ...] = ()
-    """Notes for the user about keys that were dropped because nobody trusted them."""
+    """Notes for the user about keys that were dropped because they are not trusted."""
 
     def get(self, dotted: str, default: Any = None) -> Any:
         """The value of a key, a dict for a table, or `default`."""

@@ -38,7 +38,7 @@ def parse_document(data: bytes, source: str) -> dict[str, Any]:
         where = f"at line {text.count(chr(10)) + 1}, the end of the file"
         said = str(error).replace("at end of document", where)
         raise UsageError(
-            f"{source} is not valid TOML: {said}", hint="mend that line: mngr config edit"
+            f"{source} is not valid TOML: {said}", hint="fix that line: mngr config edit"
         ) from None
     check_bounds(document, source)
     return document

@@ -25,7 +25,7 @@ def tags_of(spec: AgentSpec) -> dict[str, str]:
 
 
 def spec_of(tags: Mapping[str, str]) -> AgentSpec | None:
-    """The spec that a host was made for; None where nobody wrote one that can be read."""
+    """The spec that a host was made for; None where there is none that can be read."""
     try:
         return read_noted_spec(tags.get(AGENT, "").encode(errors="replace"))
     except UnfitError:
@@ -33,5 +33,5 @@ def spec_of(tags: Mapping[str, str]) -> AgentSpec | None:
 
 
 def creator_in(tags: Mapping[str, str]) -> Creator | None:
-    """The process that made the host; None where nobody wrote it down."""
+    """The process that made the host; None where it was not written down."""
     return read_creator(tags.get(CREATOR, ""))

@@ -76,7 +76,7 @@ class ModelError(Struct, frozen=True):
 
     @property
     def is_final(self) -> bool:
-        """Whether the same request cannot succeed before somebody changes a key, an account or a model's name."""
+        """Whether the same request cannot succeed before a person changes a key, an account or a model's name."""
         return self.kind != "other"
 
 

@@ -53,4 +53,4 @@ class Spending(Struct, frozen=True):
     cache_write_tokens: int = 0
     cache_write_1h_tokens: int = 0
     own_cost_usd: float | None = None
-    """What the program itself reckoned; it counts where nobody else knows a price."""
+    """What the program itself reckoned; it counts where the price is not known."""

@@ -73,7 +73,7 @@ class PaneStatus(Struct, frozen=True):
 
 
 class Pasted(Struct, frozen=True):
-    """What became of a paste: has the terminal every byte (None: nobody knows), did the process live on."""
+    """What became of a paste: has the terminal every byte (None: not known), did the process live on."""
 
     taken: bool | None
     alive: bool = False

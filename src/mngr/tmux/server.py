@@ -39,7 +39,7 @@ def unless_ending(*commands: str) -> str:
     """The words of one tmux command that runs all of these, or fails with ENDING in a server that is about to end.
 
     A server that was told to end still runs what connected clients have sent. Were that a new session, it would
-    never end, and nobody could reach the session. The commands are quoted for the shell, which tmux reads alike.
+    never end, and the session could not be reached. The commands are quoted for the shell, which tmux reads alike.
     """
     # There is no such buffer: the error is the answer. It would not keep tmux from running commands joined by `;`.
     return f"if-shell -F '#{{@mngr_ending}}' 'delete-buffer -b {ENDING}' {quote(' ; '.join(commands))}"

@@ -49,7 +49,7 @@ def parse_stty(text: str) -> TtyMode:
 def encode_for_terminal(message: bytes, mode: TtyMode, *, bracketed: bool | None = None) -> bytes | Refusal:
     """The bytes to type so that the program reads exactly `message`, or the first byte that forbids it.
 
-    `bracketed` says whether the program asked for bracketed paste; None: nobody knows.
+    `bracketed` says whether the program asked for bracketed paste; None: not known.
     """
     if not mode.canonical:
         acts = _acts(mode)

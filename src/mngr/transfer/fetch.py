@@ -1,4 +1,4 @@
-"""Brings an agent's commits home: objects only, checked, into a branch that nobody has checked out."""
+"""Fetches an agent's commits: objects only, checked, into a branch that is not checked out."""
 
 import os
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Runs git, here and on hosts, so that nothing but git runs and nobody's configuration changes."""
+"""Runs git, here and on hosts, so that nothing but git runs and no configuration changes."""
 
 from collections.abc import Mapping
 

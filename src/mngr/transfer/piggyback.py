@@ -12,7 +12,7 @@ MOST = 100_000
 def followed(script: str, mark: str) -> str:
     """A program: the script and, where it succeeds, the lines in a shell of their own.
 
-    The script's stdout may be somebody's protocol, so what they print follows a mark on stderr, as `apart` reads it.
+    The script's stdout may carry a protocol, so what they print follows a mark on stderr, as `apart` reads it.
     """
     # Not `( … ) || exit`: the script would go on after a failure.
     return f"""\

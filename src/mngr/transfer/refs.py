@@ -8,12 +8,12 @@ from mngr.transfer.git import git
 
 INCOMING, CLONE, DIRTY = "refs/mngr/incoming", "refs/mngr/clone", "refs/mngr/dirty"
 SNAPSHOTS = "refs/mngr/snapshots"
-# Longer than the deadlines of a transfer and what follows it: until then somebody may still need it.
+# Longer than the deadlines of a transfer and what follows it: until then they may still be needed.
 _UNDER_WAY_S = 2 * 3600
 
 
 def temporary_ref(kind: str) -> str:
-    """A name for one operation; it says when that began, so that it is known when nobody needs it any more."""
+    """A name for one operation; it says when that began, so that it is known when it is not needed any more."""
     return f"{kind}/{int(time.time())}-{os.getpid()}-{os.urandom(4).hex()}"
 
 
@@ -24,7 +24,7 @@ def snapshot_refs(host_dir: str) -> str:
 
 
 def stale_refs(common_dir: str, host_dir: str) -> list[str]:
-    """References in a repository that nobody needs: of operations that ended long ago, of snapshots that are gone.
+    """References in a repository that are not needed: of operations that ended long ago, of snapshots that are gone.
 
     They are listed before the snapshots of the host dir are, whose directories are there first.
     """
@@ -43,7 +43,7 @@ def _is_snapshot_gone(name: str, host_dir: str) -> bool:
 
 
 def _is_old(common_dir: str, name: str) -> bool:
-    """By the time in its name, else by its file: one without a file was packed, which nobody does at once."""
+    """By the time in its name, else by its file: one without a file was packed, which is not done at once."""
     began_at = name.split("/")[3].partition("-")[0] if name.count("/") >= 3 else ""
     try:
         began = int(began_at) if began_at.isdigit() else os.lstat(os.path.join(common_dir, name)).st_mtime

@@ -14,7 +14,7 @@ _IGNORED = frozenset(
 
 
 class Limits(Struct, frozen=True):
-    """What one pull may bring."""
+    """Limits of one pull."""
 
     file_bytes: int = 1 << 30
     total_bytes: int = 4 << 30

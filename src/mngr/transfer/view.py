@@ -24,7 +24,7 @@ _MARK = "--mngr-mark"
 
 
 class Checkout(Struct, frozen=True):
-    """A work dir on a host and what is known about its repository from elsewhere."""
+    """A work dir on a host and what this machine knows about its repository."""
 
     host: Host
     work_dir: str
@@ -39,7 +39,7 @@ class Checkout(Struct, frozen=True):
 def checkout_of(host: Host, work_dir: str, transfer: str, source: WorkSource | None) -> Checkout:
     """The work dir of an agent, seen with the configuration of the repository it was made from where that counts.
 
-    A copy on a host elsewhere has the user's filters in its own configuration only, and what they run runs there.
+    A copy on a remote host has the user's filters in its own configuration only, and what they run runs there.
     """
     common_dir = source.common_dir if source else ""
     if transfer == "worktree" and shares_files(host):

@@ -72,7 +72,7 @@ class WorktreeTransfer:
 
 
 def lock_repository(source: WorkSource, *, timeout_s: float = 0) -> AbstractContextManager[None]:
-    """Keeps other managers from changing the source's worktrees and branches; whoever may write there may take it."""
+    """Keeps other managers from changing the source's worktrees and branches; any user who can write may take it."""
     return locked(
         f"{source.common_dir}/mngr.lock", timeout_s=timeout_s or _LOCK_TIMEOUT_S, like=source.common_dir
     )

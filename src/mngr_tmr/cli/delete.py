@@ -113,7 +113,7 @@ def _confirm(found: list[Leftovers], *, yes: bool) -> None:
         return
     question = f"delete {', '.join(remains.run for remains in found)}?"
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise mngr.RefusedError(f"not done without a word from you: {question}", hint="say --yes")
+        raise mngr.RefusedError(f"not done without a confirmation: {question}", hint="say --yes")
     if not click.confirm(question, err=True):
         raise mngr.RefusedError("nothing was done")
 

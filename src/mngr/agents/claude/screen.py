@@ -29,7 +29,7 @@ class ClaudeScreen(Struct, frozen=True):
     kind: ScreenKind
     text: str
     draft: str = ""
-    """What somebody typed into the prompt and did not send."""
+    """The text in the prompt that was not sent."""
     options: dict[int, str] = {}
 
     @property

@@ -60,9 +60,7 @@ def _try(pane: AgentPane, text: str) -> Receipt | None:
         return (
             None
             if _clear(pane)
-            else _blocked(
-                f"its prompt holds a text that somebody typed and did not send: {seen.screen.draft[:200]}"
-            )
+            else _blocked(f"its prompt holds a text that was typed and not sent: {seen.screen.draft[:200]}")
         )
     if not seen.screen.is_ready:
         event = append(pane.agent.events, Event(time.time(), SCREEN_UNKNOWN))

@@ -36,7 +36,7 @@ class NotGrantedError(MngrError):
 
 
 class Channel:
-    """One connection. What the server says by itself is kept until somebody listens."""
+    """One connection. Messages that the server sends by itself are kept until `listen` takes them."""
 
     def __init__(self, host: Host, home: str) -> None:
         """Raises NotConnectedError when the app server does not answer."""

@@ -5,7 +5,7 @@ from mngr.agents.shared.unknown_screen import end_of
 _KNOWN = {
     "Sign in with ChatGPT": "it wants to be logged in: give it a key by name (--pass-env OPENAI_API_KEY), or the"
     " file of a login in MNGR_CODEX_CREDENTIALS",
-    "Hooks need review": "its repository has hooks that nobody has trusted yet: mngr connect, and decide",
+    "Hooks need review": "its repository has hooks that are not trusted yet: mngr connect, and decide",
     "Trust this folder?": "it asks whether its folder can be trusted: mngr connect, and decide",
 }
 

@@ -1,4 +1,4 @@
-# Codex runs no hook that nobody trusts, and asks about it. Ours are trusted by the sums that it computes itself; it is
+# Codex runs no hook that is not trusted, and asks about it. Ours are trusted by the sums that it computes itself; it is
 # asked for them once for each release of it. Hooks of the repository stay what they are: a question to a person. "$@" are
 # more words for the app server.
 home=$CODEX_HOME

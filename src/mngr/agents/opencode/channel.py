@@ -28,7 +28,7 @@ class PluginStatus(Struct, frozen=True):
 
 
 class PluginReply(Struct, frozen=True):
-    """What became of a request. `taken` None: nobody knows."""
+    """Whether a request was taken (None: not known), and the plugin's reply."""
 
     taken: bool | None
     told: dict[str, Any] = {}

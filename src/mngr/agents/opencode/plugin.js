@@ -13,7 +13,7 @@ const LOOK_MS = 1000
 const ABORTED = "MessageAbortedError"
 const JSON_HEADERS = { "content-type": "application/json" }
 
-// Bun forgets a watch that nobody holds.
+// Bun forgets a watch that is not referenced.
 const held = []
 
 const now = () => Date.now() / 1000
@@ -42,7 +42,7 @@ function read(file) {
 }
 
 // A line that a crash tore would swallow the next one.
-function mend(file) {
+function repair(file) {
   if (read(file).match(/[^\n]$/)) fs.appendFileSync(file, "\n")
 }
 
@@ -283,7 +283,7 @@ function comeHome(directory) {
 // OpenCode makes an instance of this for every directory that a conversation is about; they share what they know.
 function begin() {
   if (fs.existsSync(own("record.jsonl.copied"))) comeHome(process.cwd())
-  mend(own("record.jsonl"))
+  repair(own("record.jsonl"))
   for (const folder of ["in", "taken", "answer", "asked"]) empty(own(folder))
   return new Watch()
 }

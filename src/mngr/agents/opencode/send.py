@@ -1,4 +1,4 @@
-"""How a message reaches OpenCode: as a file that its plugin hands to the program, and the program's own answer."""
+"""How a message reaches OpenCode: as a file that its plugin gives to the program, and the program's own answer."""
 
 import time
 

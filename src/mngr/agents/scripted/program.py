@@ -191,7 +191,7 @@ class TerminalDisplay:
         if not os.isatty(0):
             return
         self._before = termios.tcgetattr(0)
-        # The title comes after the switch: whoever sees it in tmux knows that pastes will be marked.
+        # The title comes after the switch: when it is seen in tmux, pastes will be marked.
         self.write(b"\x1b[?2004h\x1b]2;%s\x1b\\" % TITLE.encode())
         mode = termios.tcgetattr(0)
         mode[0] &= ~(termios.BRKINT | termios.ICRNL | termios.INLCR | termios.IGNCR)

@@ -1,1 +1,1 @@
-"""What several agent types use: session files, checksums, screens that nobody knows."""
+"""What several agent types use: session files, checksums, unknown screens."""

@@ -39,7 +39,7 @@ def command(call: Call, *, yes: bool, dry_run: bool) -> int:
         return ExitCode.DONE
     if call.output.is_human:
         say(human())
-    confirm(f"remove {len(found)} thing{'' if len(found) == 1 else 's'} that nobody owns?", yes=yes)
+    confirm(f"remove {len(found)} thing{'' if len(found) == 1 else 's'} without an owner?", yes=yes)
     notes = remove_garbage(found, manager=call.manager)
     for note in notes:
         call.output.note(note)

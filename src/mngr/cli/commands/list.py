@@ -112,7 +112,7 @@ def command(
 
 
 def _named(listing: Listing, names: tuple[str, ...]) -> tuple[Listing, NotFoundError | None]:
-    """Only the agents of these names, and what to say about names that nobody has."""
+    """Only the agents of these names, and an error for names that no agent has."""
     if not names:
         return listing, None
     agents = tuple(one for one in listing.agents if {one.name, one.id, one.address} & set(names))

@@ -27,7 +27,7 @@ from mngr.cli.verb import verb
 )
 @with_targets
 @click.option(
-    "--ref", default="HEAD", show_default=True, metavar="REF", help="The commit of the source to bring."
+    "--ref", default="HEAD", show_default=True, metavar="REF", help="The commit of the source to send."
 )
 @click.option(
     "--files",

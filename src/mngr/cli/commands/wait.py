@@ -115,7 +115,7 @@ def _from_pipe(call: Call, chosen: Chosen, wish: WaitCondition) -> Iterator[Targ
 
 
 class _Crowd:
-    """Threads that bring outcomes, and may start more of themselves before they end."""
+    """Threads that deliver outcomes, and may start more threads before they end."""
 
     def __init__(self) -> None:
         self._news: queue.SimpleQueue[TargetOutcome | BaseException | None] = queue.SimpleQueue()

@@ -1,7 +1,7 @@
 """The provider `docker`: containers made, found and ended with nothing but the Docker CLI, so that its contexts,
 remote engines and podman work too.
 
-What a container is to us is in its labels: whoever can reach the engine sees the same hosts, also stopped ones.
+What a container is to us is in its labels: every user of the engine sees the same hosts, also stopped ones.
 """
 
 import os

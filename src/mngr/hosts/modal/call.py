@@ -17,7 +17,7 @@ from mngr.hosts.modal.notices import hush
 T = TypeVar("T")
 
 ASK_S = 20.0
-# The first contact, and what cleans up after Modal fell silent: nobody shall wait long to hear that it is away.
+# The first contact, and what cleans up after Modal fell silent: a user shall not wait long to learn that it is away.
 CONTACT_S, CLEAN_UP_S = 15.0, 5.0
 # During a call that may take long Modal is asked so often whether it is there, and may take so long to say so.
 _PING_EVERY_S, _PING_S = 5.0, 15.0
@@ -35,7 +35,7 @@ def sdk() -> ModuleType:
             f"Modal's SDK cannot be used: {error}", hint='install it: pip install "mngr-agents[modal]"'
         ) from None
     hush(modal)
-    # A limit that lasts is told to whoever asked, who may have something else to do meanwhile.
+    # A limit that lasts is an error for the caller, who may do something else meanwhile.
     os.environ.setdefault("MODAL_MAX_THROTTLE_WAIT", _THROTTLE_S)
     return modal
 
@@ -45,7 +45,7 @@ class _Calls:
 
     def __init__(self) -> None:
         self._loop = _sdk_loop() or _own_loop()
-        # What ends with an error that nobody waits for any more must not print a traceback.
+        # What ends with an error that no thread waits for any more must not print a traceback.
         self._loop.set_exception_handler(lambda _loop, _context: None)
         self._under_way: set[Future[Any]] = set()
         self._is_over, self._lock = False, threading.Lock()

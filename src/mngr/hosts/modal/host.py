@@ -17,7 +17,7 @@ from mngr.process import Completed, Stream
 from mngr.sh.program import argv, encode
 
 _BEGIN_S = 30.0
-# A sandbox is promised before it is there: Modal may have to find a machine for it, and to bring the image.
+# A sandbox is promised before it is there: Modal may have to find a machine for it, and to load the image.
 _COME_UP_S = 600.0
 _END_S = 5.0
 # So much later than its deadline the end of a command is given up here.
@@ -115,7 +115,7 @@ class ModalHost:
         return started
 
     def _end(self, mark: str) -> None:
-        """Ends what has the mark, with its children: a command outlives whoever started it."""
+        """Ends what has the mark, with its children: a command outlives its starter."""
 
         async def end() -> None:
             await (await self._sandbox.exec.aio(*argv("sh/end", mark), text=False)).wait.aio()

@@ -245,7 +245,7 @@ class ModalProvider:
         return ModalHost(spec.name, self._ask(doing, launch, _MAKE_S, watches=True), is_new=True)
 
     async def _end(self, sandbox: Any, record: HostRecord | None) -> None:
-        """Ends a sandbox; what Modal keeps of its files then is let go of: nobody would find it."""
+        """Ends a sandbox; what Modal keeps of its files then is released: it could not be found again."""
         self._sandboxes.forget(sandbox)
         await sandbox.terminate.aio(wait=True)
         if self._keeps_files(record):

@@ -1,8 +1,8 @@
 """What is known of sandboxes that do not run, and of snapshots: a `modal.Dict` named like the app.
 
-Modal lists only sandboxes that run, and nobody says how much a tag may hold. So the records of hosts are entries of a
-dictionary at Modal, which everybody sees who uses the same workspace, and a name is taken by whoever writes it first.
-Modal forgets an entry that nobody reads or writes for seven days.
+Modal lists only sandboxes that run, and the size of a tag is not documented. So the records of hosts are entries of a
+dictionary at Modal, which all users of the workspace see, and a name belongs to the first who writes it.
+Modal forgets an entry that is not read or written for seven days.
 """
 
 from typing import Any, TypeVar
@@ -59,7 +59,7 @@ class HostRecords:
         return await self._all(_HOST, HostRecord)
 
     async def add_host(self, name: str, record: HostRecord) -> bool:
-        """Takes a name; False when somebody has it."""
+        """Takes a name; False when it is taken."""
         return bool(await self._dict.put.aio(_HOST + name, msgspec.json.encode(record), skip_if_exists=True))
 
     async def put_host(self, name: str, record: HostRecord) -> None:

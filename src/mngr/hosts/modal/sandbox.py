@@ -117,6 +117,6 @@ def _status(sandbox: Any) -> str:
 
 
 def _implementation(sandbox: Any) -> Any:
-    """The object behind the SDK's wrapper; None where this version keeps it elsewhere."""
+    """The object behind the SDK's wrapper; None where this version keeps it in another attribute."""
     inner = next((value for name, value in vars(sandbox).items() if name.startswith("_sync_original")), None)
     return getattr(inner, "_impl", None)

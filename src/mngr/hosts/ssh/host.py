@@ -74,7 +74,7 @@ class Way(Struct, frozen=True):
 
 
 class SshHost:
-    """A machine elsewhere, as the user that ssh logs in."""
+    """A remote machine, as the user that ssh logs in."""
 
     provider = "ssh"
 

@@ -45,7 +45,7 @@ class Note(Struct, frozen=True):
     dir: str
     asked_dir: str = ""
     is_met: bool = False
-    """It is in no config: somebody named it in an address, and it is listed until its last agent goes."""
+    """It is in no config: it was named in an address, and it is listed until its last agent goes."""
 
 
 class SshProvider:
