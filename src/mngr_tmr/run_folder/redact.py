@@ -37,6 +37,7 @@ _ODD = re.compile(r"[^\w.-]")
 _OPENERS: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 _MAGIC = 8
+_NOT_JSON = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 _DAMAGE = (
     OSError,
     EOFError,
@@ -95,22 +96,29 @@ class Redactor:
 
     def record(self, record: T) -> T:
         """The same record without the values in any of its texts."""
-        if self.knows_nothing or not self.names_in(encode(record)):
+        plain = msgspec.to_builtins(record)
+        if self.knows_nothing or not self._is_in_texts(plain):
             return record
-        return msgspec.convert(self._walk(msgspec.to_builtins(record)), type=type(record))
+        return msgspec.convert(self._walk(plain), type=type(record))
 
     def json(self, record: object) -> bytes:
         """The record as JSON, without the values in any of its texts."""
-        data = encode(record)
-        if self.knows_nothing or not self.names_in(data):
-            return data
-        return encode(self._walk(msgspec.to_builtins(record)))
+        plain = msgspec.to_builtins(record)
+        if self.knows_nothing or not self._is_in_texts(plain):
+            return encode(record)
+        return encode(self._walk(plain))
 
     def json_data(self, data: bytes) -> bytes:
-        """A JSON document without the values, still JSON."""
-        if self.knows_nothing or not self.names_in(data):
+        """A file of JSON, or of a document on each line, without the values; what is no JSON is text."""
+        if self.knows_nothing:
             return data
-        return encode(self._walk(msgspec.json.decode(data)))
+        with suppress(*_NOT_JSON):
+            return self.data(self._document(data))
+        lines = data.split(b"\n")
+        for number, line in enumerate(lines):
+            with suppress(*_NOT_JSON):
+                lines[number] = self._document(line)
+        return self.data(b"\n".join(lines))
 
     def cast(self, data: bytes) -> bytes:
         """A recording without the values, also where one was written in several pieces."""
@@ -192,6 +200,14 @@ class Redactor:
         clean = "".join((*parts, text[done:cut])).encode(errors="surrogateescape")
         return clean, text[cut:]
 
+    def _document(self, data: bytes) -> bytes:
+        plain = msgspec.json.decode(data)
+        return encode(self._walk(plain)) if self._is_in_texts(plain) else data
+
+    def _is_in_texts(self, plain: Any) -> bool:
+        """Whether a value is in any text of a document: the JSON that holds the texts would escape them once more."""
+        return bool(self.names_in("\n".join(_texts(plain))))
+
     def _walk(self, value: Any) -> Any:
         if isinstance(value, str):
             return self.text(value)
@@ -200,6 +216,18 @@ class Redactor:
         if isinstance(value, list | tuple):
             return [self._walk(one) for one in value]
         return value
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _texts(key)
+            yield from _texts(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _texts(inner)
 
 
 NOTHING_TO_HIDE = Redactor({})

@@ -23,6 +23,8 @@ _UNFINISHED = re.compile(r"\.(?:incoming|new)-(\d+)-.*|.*\.new\.(\d+)\.[0-9a-f]{
 _CAST_LIMIT = 256 << 20
 _PIECE = 1 << 20
 _LONGEST_NAME = 200
+# Of a larger one only the text is searched.
+_JSON_LIMIT = 64 << 20
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _PRIVATE, _PRIVATE_PROGRAM, _PRIVATE_FOLDER = 0o600, 0o700, 0o700
 
@@ -164,6 +166,11 @@ class RunWriter:
             elif path.endswith(".cast") and size <= _CAST_LIMIT:
                 data = file.read()
                 clean = self.redactor.cast(data)
+                if clean != data:
+                    replace_file(path, clean, mode, ignores_umask=True)
+            elif path.endswith((".json", ".jsonl")) and size <= _JSON_LIMIT:
+                data = file.read()
+                clean = self.redactor.json_data(data)
                 if clean != data:
                     replace_file(path, clean, mode, ignores_umask=True)
             elif self.redactor.names_in_file(file):

@@ -79,6 +79,34 @@ def test_a_value_is_found_in_every_spelling(name: str) -> None:
 
 
 @pytest.mark.accept("Q13")
+@pytest.mark.parametrize(
+    "name", sorted(SPELLINGS.keys() - {"latin-1"})
+)  # which is no text that JSON can hold
+def test_a_value_is_found_in_a_document_that_holds_it_nowhere_else(name: str, tmp_path: Path) -> None:
+    """TH-H5: JSON escapes a spelling that has escapes of its own once more."""
+    spelt = SPELLINGS[name](TOKEN)
+    record, folder = {"a": ["x", {"b": spelt}]}, tmp_path / "in"
+    folder.mkdir()
+    (folder / "one.json").write_text(json.dumps(record))
+    (folder / "lines.jsonl").write_text(f"{json.dumps(record)}\nno JSON\n{json.dumps([spelt])}\n")
+    taken = take_in(folder)
+    lines = (taken / "lines.jsonl").read_text().splitlines()
+    written = [REDACTOR.json(record), (taken / "one.json").read_bytes(), lines[0], lines[2]]
+    for document in written:
+        assert [text for text in texts(json.loads(document)) if holds(text, TOKEN)] == []
+        assert "[hidden TOKEN]" in str(document)
+    assert lines[1] == "no JSON"
+
+
+def texts(value: object) -> list[str]:
+    """The strings of a decoded document."""
+    if isinstance(value, str):
+        return [value]
+    inner = [*value, *value.values()] if isinstance(value, dict) else value if isinstance(value, list) else []
+    return [text for each in inner for text in texts(each)]
+
+
+@pytest.mark.accept("Q13")
 @pytest.mark.parametrize("shift", [0, 1, 2])
 def test_a_value_is_found_in_base64_at_every_alignment(shift: int) -> None:
     for encode in (b64encode, urlsafe_b64encode):
