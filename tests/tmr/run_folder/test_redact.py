@@ -91,7 +91,12 @@ def test_a_value_is_found_in_a_document_that_holds_it_nowhere_else(name: str, tm
     (folder / "lines.jsonl").write_text(f"{json.dumps(record)}\nno JSON\n{json.dumps([spelt])}\n")
     taken = take_in(folder)
     lines = (taken / "lines.jsonl").read_text().splitlines()
-    written = [REDACTOR.json(record), (taken / "one.json").read_bytes(), lines[0], lines[2]]
+    written: list[str | bytes] = [
+        REDACTOR.json(record),
+        (taken / "one.json").read_bytes(),
+        lines[0],
+        lines[2],
+    ]
     for document in written:
         assert [text for text in texts(json.loads(document)) if holds(text, TOKEN)] == []
         assert "[hidden TOKEN]" in str(document)
