@@ -13,22 +13,21 @@ READ_AND_RUN = ("sh", "-c", 'eval "$(cat)"', "mngr")
 """Reads a whole program from stdin, then runs it: what it starts cannot read the rest, and `ps` shows none of it."""
 
 # Compiled at the first use: most commands load one program.
-_CODE = r"\$EXIT_([A-Z_]+)"
+_CODE = r'"?\$EXIT_([A-Z_]+)"?'
 _USES = "# uses: "
 
 
 @cache
 def load(name: str) -> str:
-    """The program in the file NAME.sh of this package, or at a whole path: exit codes, its libraries, and itself.
+    """The program in the file NAME.sh of this package, or at a whole path, after its libraries, exit codes as numbers.
 
     Libraries are named in a line `# uses: lock tmux`. Comments and indentation are left out: a line that begins with
-    `#` is a comment also inside quotes, and programs must not depend on the indentation of a quoted text.
+    `#` is a comment also inside quotes, and programs must not depend on the indentation of a quoted text. An exit code
+    is a word of its own, `"$EXIT_NAME"`, so that it goes as a number, quotes and all.
     """
     parts: dict[str, str] = {}
     _collect(os.path.join(_PACKAGE, f"{name}.sh"), parts)
-    text = "".join(parts.values())
-    codes = sorted(set(re.findall(_CODE, text)))
-    return "".join(f"EXIT_{code}={Exit[code]:d}\n" for code in codes) + text
+    return re.sub(_CODE, lambda code: f"{Exit[code[1]]:d}", "".join(parts.values()))
 
 
 def program(name: str, /, **values: str | int) -> str:

@@ -12,7 +12,7 @@ _MAKER = "mngr <mngr@localhost>"
 
 def snapshot_commit_script(work_dir: str) -> str:
     """Shell lines that print the id of a commit holding the work tree as it is: HEAD's own when it is clean."""
-    return program("sh/commit_work", folder=work_dir, message=SNAPSHOT_MESSAGE)
+    return program("sh/lib/commit_work", work_dir=work_dir, message=SNAPSHOT_MESSAGE) + "mngr_commit_work\n"
 
 
 def replay_script(commit: str) -> str:

@@ -18,8 +18,8 @@ from mngr.transfer.source import check_branch, is_commit_id, summarise_status
 from mngr.transfer.view import (
     STATUS,
     Checkout,
+    commit_values,
     enter_script,
-    snapshot_script,
     view_script,
 )
 
@@ -90,9 +90,12 @@ def fetch_branch(place: Checkout, into: WorkSource, branch: str) -> Brought:
 
 def look(place: Checkout, *, snapshot: bool = False) -> WorkDirReport:
     """Asks a work dir on its host for its HEAD, branch, uncommitted files and, on demand, a commit of them."""
-    script = f"""{enter_script(place)}printf '%s\\n' "$head" "$branch"
-( {view_script(place)}
-{snapshot_script() if snapshot else ""}echo status
+    program = view_script(place, "sh/lib/commit_view", **commit_values()) if snapshot else view_script(place)
+    script = f"""{program}mngr_enter
+printf '%s\\n' "$head" "$branch"
+( mngr_view
+{"mngr_commit_view" if snapshot else ":"}
+echo status
 if {STATUS} >"$view/status" 2>"$view/problem"; then cat "$view/status"; else echo problem; cat "$view/problem"; fi
 )
 """

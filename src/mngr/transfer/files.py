@@ -11,7 +11,7 @@ from mngr.errors import MngrError, NotFoundError, RefusedError, UsageError
 from mngr.hosts.protocol import Host
 from mngr.process import Stream
 from mngr.sh.codes import Exit
-from mngr.sh.program import READ_AND_RUN, encode
+from mngr.sh.program import READ_AND_RUN, encode, load
 from mngr.sh.quote import quote
 from mngr.transfer.git import run_script
 from mngr.transfer.pack import LastWords
@@ -127,16 +127,9 @@ def _pack_script(root: str, patterns: Sequence[str]) -> str:
         glob = "".join(
             part if _GLOB.fullmatch(part) else quote(part) for part in _GLOB.split(pattern) if part
         )
-        loops.append(
-            f"for f in ./{glob}; do\n"
-            f'  if ! [ -e "$f" ] && ! [ -L "$f" ]; then echo "mngr-missing {number}" >&2; continue; fi\n'
-            '  case "$(cd -P -- "${f%/*}" && pwd -P)/" in\n'
-            '    "${top%/}"/*) set -- "$@" "$f" ;;\n'
-            f'    *) echo "mngr-outside {number}" >&2 ;;\n'
-            "  esac\ndone\n"
-        )
+        loops.append(f'for f in ./{glob}; do mngr_match {number} "$f" && set -- "$@" "$f"; done\n')
     return (
-        f"cd -P -- {quote(root)} || exit {Exit.NO_DIRECTORY}\ntop=$(pwd -P)\nset --\n{''.join(loops)}"
+        f"{load('sh/lib/match')}cd -P -- {quote(root)} || exit {Exit.NO_DIRECTORY}\ntop=$(pwd -P)\n{''.join(loops)}"
         '[ "$#" -gt 0 ] || exit 0\nexec tar -c -f - "$@"\n'
     )
 

@@ -7,6 +7,7 @@ from mngr.errors import MngrError
 from mngr.hosts.protocol import Host, shares_files
 from mngr.process import CommandFailedError, Completed, Stream
 from mngr.sh.codes import Exit
+from mngr.sh.program import program
 from mngr.sh.quote import quote
 from mngr.transfer.files import pull_files
 from mngr.transfer.pack import LastWords
@@ -88,12 +89,4 @@ def _names(host: Host, folder: str, leave_out: Sequence[str]) -> tuple[str, ...]
 
 
 def _list_script(folder: str, leave_out: Sequence[str]) -> str:
-    skip = f"case ${{f#./}} in {'|'.join(leave_out)}) continue ;; esac" if leave_out else ":"
-    return f"""cd -- {quote(folder)} || exit {Exit.NO_DIRECTORY}
-set --
-for f in ./* ./.[!.]* ./..?*; do
-  [ -e "$f" ] || [ -L "$f" ] || continue
-  {skip}
-  set -- "$@" "$f"
-done
-"""
+    return program("sh/list_folder", folder=folder, leave_out=" ".join(leave_out))

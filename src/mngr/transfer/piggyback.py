@@ -1,6 +1,7 @@
 """Shell lines that follow a transfer's own in the same visit to a host, and fail apart from them."""
 
 from mngr.process import Completed
+from mngr.sh.program import assignments, load
 from mngr.transfer.git import prelude
 
 THEN = "MNGR_THEN"
@@ -14,17 +15,8 @@ def followed(script: str, mark: str) -> str:
 
     The script's stdout may carry a protocol, so what they print follows a mark on stderr, as `apart` reads it.
     """
-    # Not `( … ) || exit`: the script would go on after a failure.
-    return f"""\
-then=${THEN}; unset {THEN}
-(
-{prelude(script)})
-code=$?; [ "$code" = 0 ] || exit "$code"
-printf %s {mark} >&2
-said=$(exec </dev/null; eval "$then")
-code=$?; printf '%s%s' {mark} "$said" >&2
-exit "$code"
-"""
+    before = f"{assignments(mark=mark)}then=${THEN}; unset {THEN}\n"
+    return f"{before}(\n{prelude(script)})\n{load('sh/run_then')}"
 
 
 def apart(done: Completed, mark: str) -> tuple[Completed, Completed | None]:

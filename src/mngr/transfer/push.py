@@ -11,7 +11,7 @@ from mngr.transfer.pack import push_pack
 from mngr.transfer.protocol import Brought, WorkSource
 from mngr.transfer.refs import INCOMING, temporary_ref
 from mngr.transfer.source import need_git
-from mngr.transfer.view import KEEP_INDEX, Checkout, enter_script, view_script
+from mngr.transfer.view import Checkout, enter_script, view_script
 
 
 def push_commits(source: WorkSource, place: Checkout, *, ref: str = "HEAD") -> Brought:
@@ -25,7 +25,8 @@ def push_commits(source: WorkSource, place: Checkout, *, ref: str = "HEAD") -> B
         with suppress(MngrError):
             run_script(place.host, f"{enter_script(place)}its_git update-ref -d {incoming}\n")
         raise
-    done = run_script(place.host, _forward_script(place, incoming, commit), timeout_s=600)
+    script = view_script(place, "sh/move_forward", incoming=incoming, commit=commit)
+    done = run_script(place.host, script, timeout_s=600)
     if done.code:
         raise _refusal(done, place)
     before, branch, after = (*os.fsdecode(done.stdout).split("\n"), "", "")[:3]
@@ -41,18 +42,6 @@ def _commit(source: WorkSource, ref: str) -> str:
             f'no commit "{ref}" in {source.top}', hint="name a branch, a tag or a commit: git branch -a"
         )
     return done.text.strip().split("\n")[-1]
-
-
-def _forward_script(place: Checkout, incoming: str, commit: str) -> str:
-    """Shell lines: files and index move in a view, where HEAD is no branch; then HEAD follows if it has not moved."""
-    merge = "merge -q --ff-only --no-stat --no-verify-signatures"
-    return f"""{enter_script(place)}trap 'its_git update-ref -d {incoming}' EXIT
-( {view_script(place, writes=True)}
-git -c merge.autoStash=false {merge} {commit} >&2
-{KEEP_INDEX})
-its_git update-ref -m 'mngr push' HEAD {commit} "$head"
-printf '%s\\n' "$head" "$branch" {commit}
-"""
 
 
 def _refusal(done: Completed, place: Checkout) -> MngrError:
