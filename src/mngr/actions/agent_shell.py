@@ -10,7 +10,7 @@ from mngr.store.paths import HostPaths
 def agent_shell_argv(host: Host, agent_id: str, argv: Sequence[str]) -> list[str]:
     """The words that run a command as the agent would.
 
-    Elsewhere nothing of our environment arrives. Here it must not: what is run may be what an agent wrote.
+    On another host nothing of our environment arrives. Here it must not: what is run may be what an agent wrote.
     """
     run = HostPaths(host.dir).agent(agent_id).run
     enter = ["sh", "-c", load("sh/enter"), run] if shares_files(host) else ["sh", run]

@@ -53,13 +53,13 @@ def destroy(
 ) -> list[Change]:
     """Removes agents: processes, session, work dir, branch (unless it has commits of its own), state.
 
-    Commits that cannot be read or brought home keep the agent, unless `discard_unreadable`.
+    Commits that cannot be read or pulled keep the agent, unless `discard_unreadable`.
     A stopped host is started for that; one that was made for its last agent goes with it, and so does one that is gone.
     """
     manager = default_manager(manager)
-    wanted = [agents] if isinstance(agents, Agent | str) else agents
+    chosen = [agents] if isinstance(agents, Agent | str) else agents
     rows, gone = list[Row](), list[LostAgent]()
-    for agent in wanted:
+    for agent in chosen:
         try:
             rows.append(resolve_one(manager, agent))
         except UnreachableError:
@@ -87,8 +87,8 @@ def drop_lost(lost: Sequence[LostAgent], *, manager: Manager) -> list[Change]:
 
 def is_settled(row: Row, manager: Manager) -> bool:
     """Whether an agent on another host has no commit that is only there; False where that cannot be known."""
-    record, said = record_of(row, manager), row.evidence.spec
-    if record is None or said is None or difference(record.spec, said, row.host.name):
+    record, spec_there = record_of(row, manager), row.evidence.spec
+    if record is None or spec_there is None or difference(record.spec, spec_there, row.host.name):
         return False
     spec = record.spec
     if spec.transfer == "none" or not spec.owns_work_dir:

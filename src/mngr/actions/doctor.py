@@ -1,4 +1,4 @@
-"""`doctor`: what this machine lacks, found in at most two seconds, without network, with the command that mends it."""
+"""`doctor`: what this machine lacks, found in at most two seconds, without network, with the command that fixes it."""
 
 import os
 import re
@@ -112,13 +112,13 @@ def _tool(tool: Tool, env: Mapping[str, str]) -> Finding:
     path = which(tool.name, env)
     if not path:
         return Finding(tool.name, False, tool.severity, f"not installed ({tool.use})", _install(tool, env))
-    said, code = _ask((path, *tool.argv), env)
-    found = re.search(r"(\d+)\.(\d+)(?:\.(\d+))?", said)
+    output, code = _ask((path, *tool.argv), env)
+    found = re.search(r"(\d+)\.(\d+)(?:\.(\d+))?", output)
     version = tuple(int(part) for part in found.groups() if part) if found else ()
     shown = ".".join(map(str, version)) if version else path
     if tool.at_least and version and version < tool.at_least:
-        wanted = ".".join(map(str, tool.at_least))
-        return Finding(tool.name, False, tool.severity, f"{shown}, older than {wanted}", _install(tool, env))
+        least = ".".join(map(str, tool.at_least))
+        return Finding(tool.name, False, tool.severity, f"{shown}, older than {least}", _install(tool, env))
     if code and tool.name == "docker":
         return Finding(tool.name, False, INFO, "no engine answers", "systemctl start docker")
     return Finding(tool.name, True, tool.severity, shown)
@@ -178,25 +178,25 @@ def _host_dir(env: Mapping[str, str]) -> Finding:
         return Finding("host dir", False, ERROR, f"{path} cannot be written", fix)
     space = os.statvfs(there)
     free = space.f_bavail * space.f_frsize
-    said = f"{path}, {free / (1 << 30):.1f} GB free" + ("" if there == path else ", made when needed")
+    found = f"{path}, {free / (1 << 30):.1f} GB free" + ("" if there == path else ", made when needed")
     if there == path and os.stat(path).st_mode & 0o077:
         return Finding("host dir", False, ERROR, f"{path} can be read by others", f"chmod 700 {path}")
     if free < _LOW_SPACE:
-        return Finding("host dir", False, WARNING, said, "make room: mngr gc, mngr cleanup --stopped")
-    return Finding("host dir", True, ERROR, said)
+        return Finding("host dir", False, WARNING, found, "make room: mngr gc, mngr cleanup --stopped")
+    return Finding("host dir", True, ERROR, found)
 
 
 def _server(env: Mapping[str, str]) -> Finding:
     paths = HostPaths(host_dir(env))
     if not os.path.lexists(paths.socket):
         return Finding("tmux server", True, ERROR, "none runs: it starts with the first agent")
-    said, code = _ask(tmux(paths, "list-sessions", "-F", "#{pid}"), env)
+    output, code = _ask(tmux(paths, "list-sessions", "-F", "#{pid}"), env)
     if code == 124:
         fix = f"end it: fuser -k {paths.socket}"
         return Finding("tmux server", False, ERROR, f"{paths.socket} does not answer", fix)
-    if code and "no server" not in said and "no sessions" not in said:
-        return Finding("tmux server", False, WARNING, f"{paths.socket}: {said.strip()}", "mngr gc")
-    sessions = len(said.split()) if not code else 0
+    if code and "no server" not in output and "no sessions" not in output:
+        return Finding("tmux server", False, WARNING, f"{paths.socket}: {output.strip()}", "mngr gc")
+    sessions = len(output.split()) if not code else 0
     return Finding("tmux server", True, ERROR, f"answers, {sessions} sessions" if not code else "none runs")
 
 
@@ -210,9 +210,9 @@ def _descriptors() -> Finding:
 
 
 def _locale(env: Mapping[str, str]) -> Finding:
-    said = env.get("LC_ALL") or env.get("LC_CTYPE") or env.get("LANG") or ""
-    ok = "utf8" in said.lower().replace("-", "")
-    return Finding("locale", ok, WARNING, said or "not set", "" if ok else "export LANG=C.UTF-8")
+    name = env.get("LC_ALL") or env.get("LC_CTYPE") or env.get("LANG") or ""
+    ok = "utf8" in name.lower().replace("-", "")
+    return Finding("locale", ok, WARNING, name or "not set", "" if ok else "export LANG=C.UTF-8")
 
 
 def _config(manager: Manager) -> Finding:

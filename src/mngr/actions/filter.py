@@ -83,13 +83,13 @@ def field_value(agent: Agent, name: str) -> Any:
 
 
 def condition_holds(text: str, agent: Agent) -> bool:
-    name, operator, wanted = parse_condition(text)
+    name, operator, expected = parse_condition(text)
     value = as_text(field_value(agent, name))
     if name == "state" or name == "host.state":
-        wanted = wanted.upper()
+        expected = expected.upper()
     if operator == "~":
-        return fnmatchcase(value, wanted)
-    return (value == wanted) == (operator == "=")
+        return fnmatchcase(value, expected)
+    return (value == expected) == (operator == "=")
 
 
 def as_text(value: Any) -> str:

@@ -22,12 +22,12 @@ def label(
     """Sets and removes labels; removing one that is not there is fine."""
     manager = default_manager(manager)
     row = resolve_one(manager, agent)
-    wanted = {**row.spec.labels, **{check_label_key(key): value for key, value in set.items()}}
-    wanted = {key: value for key, value in wanted.items() if key not in remove}
-    if wanted == row.agent.labels:
+    labels = {**row.spec.labels, **{check_label_key(key): value for key, value in set.items()}}
+    labels = {key: value for key, value in labels.items() if key not in remove}
+    if labels == row.agent.labels:
         return Change(row.agent, changed=False)
     paths = HostPaths(row.host.dir)
-    entry = Event(time.time(), kinds.LABELLED, {"labels": check_labels(wanted)})
+    entry = Event(time.time(), kinds.LABELLED, {"labels": check_labels(labels)})
     script = append(paths.agent(row.agent.id).events, entry) + " || exit 1\n" + ring(paths.bell)
     done = row.host.run(READ_AND_RUN, stdin=encode(script))
     if done.code:

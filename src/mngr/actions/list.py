@@ -41,16 +41,16 @@ def look_and_list(
     A silent host with an agent that `is_meant` is asked again, for longer than a list waits. A narrow listing leaves
     out hosts that are not known to have such an agent, where there are many.
     """
-    manager, wanted = default_manager(manager), (filter or Filter()).check()
+    manager, given = default_manager(manager), (filter or Filter()).check()
     only = is_meant if is_narrow else None
-    looks = look_everywhere(manager, provider=wanted.provider, host=wanted.host, only=only)
+    looks = look_everywhere(manager, provider=given.provider, host=given.host, only=only)
     if is_meant and any(look.ref.state == HostState.UNREACHABLE for look in looks):
         from mngr.actions.remote_listing import look_longer  # most people have only this machine
 
         looks = look_longer(looks, is_meant, manager)
     rows = {key_of(row.agent): row for look in looks for row in look.rows}
     agents = [row.agent for row in rows.values()] + [agent for look in looks for agent in look.known]
-    chosen = sorted(filter_agents(agents, wanted), key=lambda agent: (agent.created_at or "", agent.name))
+    chosen = sorted(filter_agents(agents, given), key=lambda agent: (agent.created_at or "", agent.name))
     warnings = (*manager.warnings, *look_warnings(looks))
     return Listing(SCHEMA, tuple(chosen), tuple(look.ref for look in looks), warnings), rows
 
@@ -95,8 +95,8 @@ def look_warnings(looks: Sequence[Look]) -> list[str]:
     return lines
 
 
-def filter_agents(agents: list[Agent], wanted: Filter) -> list[Agent]:
-    return [agent for agent in agents if wanted.matches(agent)]
+def filter_agents(agents: list[Agent], chosen_by: Filter) -> list[Agent]:
+    return [agent for agent in agents if chosen_by.matches(agent)]
 
 
 def explain(row: Row) -> tuple[str, ...]:

@@ -34,7 +34,7 @@ def message(agent: Agent | str, text: str | bytes, *, manager: Manager | None = 
     row = resolve_one(manager, agent)
     if row.agent.state not in _ALIVE and not _lives_unknown(row):
         raise RefusedError(
-            f'"{row.agent.name}" is {row.agent.state}: nobody would read it',
+            f'"{row.agent.name}" is {row.agent.state}: no program would read it',
             hint=f"mngr start {row.agent.name}",
         )
     receipt = deliver(row.host, row.spec, data, manager, session=row.agent.session)

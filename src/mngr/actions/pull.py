@@ -1,4 +1,4 @@
-"""`pull`: an agent's commits come home as a branch, its files into a directory."""
+"""`pull`: an agent's commits as a branch of your repository, its files into a directory."""
 
 import os
 from collections.abc import Sequence
@@ -118,7 +118,7 @@ def pull_files(
 def home_of(row: Row, manager: Manager) -> Home:
     """The repository and branch that the agent was created from; what this machine cannot verify stays out of both.
 
-    Where there is no such repository it is the one of the current directory, and for an agent elsewhere a branch
+    Where there is no such repository it is the one of the current directory, and for an agent on another host a branch
     that no other agent has. Raises RefusedError when a host says something else than what was asked for.
     """
     spec = verified_spec(row, manager)

@@ -27,15 +27,15 @@ class LostAgent(Struct, frozen=True):
 def start_stopped_hosts(
     names: Sequence[str], filter: Filter, manager: Manager, *, is_destroying: bool = False
 ) -> list[LostAgent]:
-    """Starts the stopped hosts of the agents that are meant; returns the agents whose hosts are gone for good.
+    """Starts the stopped hosts of the agents that are meant; returns the agents whose hosts cannot be started again.
 
     To destroy them, a host that would have to be made anew is not, where nothing on it would be missed.
     """
     if manager.used_providers() == ("local",):
         return []
-    is_wanted = any_of(names, manager)
-    listing, _ = look_and_list(filter, is_meant=is_wanted, manager=manager)
-    meant = [agent for agent in listing.agents if is_wanted(agent)]
+    is_meant = any_of(names, manager)
+    listing, _ = look_and_list(filter, is_meant=is_meant, manager=manager)
+    meant = [agent for agent in listing.agents if is_meant(agent)]
     lost: dict[HostRef, LostError] = {}
     settled_hosts: set[HostRef] = set()
     for ref in dict.fromkeys(agent.host for agent in meant if agent.host.state == HostState.STOPPED):

@@ -25,8 +25,8 @@ def stop(
 ) -> list[Change]:
     """Ends these agents' processes, all within the same grace; an agent that had ended already is left as it is."""
     manager = default_manager(manager)
-    wanted = [agents] if isinstance(agents, Agent | str) else agents
-    return stop_rows([resolve_one(manager, agent) for agent in wanted], grace_s=grace_s, manager=manager)
+    chosen = [agents] if isinstance(agents, Agent | str) else agents
+    return stop_rows([resolve_one(manager, agent) for agent in chosen], grace_s=grace_s, manager=manager)
 
 
 def stop_rows(rows: Sequence[Row], *, grace_s: float = GRACE_S, manager: Manager) -> list[Change]:

@@ -33,20 +33,20 @@ def resolve(
     manager: Manager, names: Sequence[str], *, filter: Filter | None = None, all: bool = False
 ) -> FoundAgents:
     """Agents by name and by filter; names and filters together mean the named ones that pass."""
-    wanted = filter or Filter()
-    if not names and not all and wanted.is_empty:
+    given = filter or Filter()
+    if not names and not all and given.is_empty:
         raise UsageError(
             "which agent?", hint="name one or more, or use --all or a filter; mngr list shows them"
         )
     try:
-        is_wanted = any_of(names, manager)
+        is_named = any_of(names, manager)
     except UsageError:
-        is_wanted = None  # said for each name by itself, below
-    narrowed = _narrowed(wanted, names, manager)
-    is_narrow = bool(names) and is_wanted is not None
-    listing, rows = look_and_list(narrowed, is_meant=is_wanted, is_narrow=is_narrow, manager=manager)
+        is_named = None  # reported for each name, below
+    narrowed = _narrowed(given, names, manager)
+    is_narrow = bool(names) and is_named is not None
+    listing, rows = look_and_list(narrowed, is_meant=is_named, is_narrow=is_narrow, manager=manager)
     if is_narrow and any(not _is_listed(name, listing, manager) for name in names):
-        listing, rows = look_and_list(narrowed, is_meant=is_wanted, manager=manager)
+        listing, rows = look_and_list(narrowed, is_meant=is_named, manager=manager)
     if not names:
         reachable = tuple(rows[key_of(agent)] for agent in listing.agents if key_of(agent) in rows)
         return FoundAgents(reachable, {}, listing.warnings)
@@ -71,10 +71,10 @@ def resolve_one(manager: Manager, agent: Target) -> Row:
     if isinstance(agent, Row):
         return agent
     if isinstance(agent, str):
-        name, wanted = agent, Filter()
+        name, given = agent, Filter()
     else:
-        name, wanted = agent.id, Filter(provider=agent.host.provider, host=agent.host.name)
-    found = resolve(manager, [name], filter=wanted)
+        name, given = agent.id, Filter(provider=agent.host.provider, host=agent.host.name)
+    found = resolve(manager, [name], filter=given)
     if found.missing:
         raise found.missing[name]
     if len(found.rows) != 1:
@@ -82,16 +82,16 @@ def resolve_one(manager: Manager, agent: Target) -> Row:
     return found.rows[0]
 
 
-def _narrowed(wanted: Filter, names: Sequence[str], manager: Manager) -> Filter:
+def _narrowed(given: Filter, names: Sequence[str], manager: Manager) -> Filter:
     """The filter, with the host and provider that all the names say: no other host need be asked."""
     try:
         places = {(address.provider, address.host) for address in map(manager.address, names)}
     except UsageError:
-        return wanted  # said for each name by itself, later
-    if len(places) != 1 or wanted.provider or wanted.host:
-        return wanted
+        return given  # reported for each name by `resolve`
+    if len(places) != 1 or given.provider or given.host:
+        return given
     provider, host = places.pop()
-    return msgspec.structs.replace(wanted, provider=provider, host=host)
+    return msgspec.structs.replace(given, provider=provider, host=host)
 
 
 def _meant(name: str, listing: Listing, rows: dict[tuple[str, ...], Row], manager: Manager) -> list[Row]:

@@ -77,8 +77,8 @@ def usage(
     check_way(by)
     if isinstance(agents, Row):
         return usage_of_rows([agents], by, since, manager)
-    wanted = [agents] if isinstance(agents, Agent | str) else agents
-    names = [agent if isinstance(agent, str) else agent.id for agent in wanted]
+    chosen = [agents] if isinstance(agents, Agent | str) else agents
+    names = [agent if isinstance(agent, str) else agent.id for agent in chosen]
     found = resolve(manager, names, filter=filter, all=not names)
     for error in found.missing.values():
         raise error
@@ -90,20 +90,20 @@ def usage_of_rows(
 ) -> UsageReport:
     """The same for agents that were looked at: one process on each host."""
     prices = with_own(manager.config.section("prices"))
-    told = list(warnings)
+    problems = list(warnings)
     entries: list[_Entry] = []
     jobs: list[Callable[[], list[_Entry | MngrError] | MngrError]] = [
         partial(_entries, host, group, prices, manager) for host, group in by_host(rows)
     ]
     for outcome in run_all(jobs):
         if isinstance(outcome, MngrError):
-            told.append(outcome.message)
+            problems.append(outcome.message)
         else:
-            told += [each.message for each in outcome if isinstance(each, MngrError)]
+            problems += [each.message for each in outcome if isinstance(each, MngrError)]
             entries += [each for each in outcome if isinstance(each, _Entry) and each.at >= since]
     groups = _grouped(entries, by)
     spent = sorted((_sum(name, group) for name, group in groups.items()), key=_order(by))
-    return UsageReport(SCHEMA, by, tuple(spent), _sum("total", entries), shipped_on(), tuple(told))
+    return UsageReport(SCHEMA, by, tuple(spent), _sum("total", entries), shipped_on(), tuple(problems))
 
 
 def check_way(by: str) -> str:

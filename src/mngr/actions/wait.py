@@ -46,9 +46,9 @@ def wait(
     Without `until` the first of these counts: a result, its end, a stop, the end of its turn. With `any` one is enough.
     """
     manager = default_manager(manager)
-    wanted = [agents] if isinstance(agents, Agent | str) else agents
+    chosen = [agents] if isinstance(agents, Agent | str) else agents
     return wait_rows(
-        [resolve_one(manager, agent) for agent in wanted], check_until(until), any, timeout_s, manager
+        [resolve_one(manager, agent) for agent in chosen], check_until(until), any, timeout_s, manager
     )
 
 
@@ -77,13 +77,13 @@ def wait_rows(
     ended = 0
     try:
         while pending and ended < len(groups):
-            said = news.get()
-            if said is None:
+            seen = news.get()
+            if seen is None:
                 ended += 1
-            elif isinstance(said, MngrError):
-                raise said
+            elif isinstance(seen, MngrError):
+                raise seen
             else:
-                for waited in _judge(pending, said, until):
+                for waited in _judge(pending, seen, until):
                     del pending[waited.agent.id]
                     yield waited
                     if any and waited.reached:
@@ -130,9 +130,9 @@ def _report(
             return
 
 
-def _judge(pending: dict[str, Agent], said: _Seen, until: str) -> list[Waited]:
+def _judge(pending: dict[str, Agent], seen: _Seen, until: str) -> list[Waited]:
     over = []
-    for agent_id, row in said.items():
+    for agent_id, row in seen.items():
         if agent_id not in pending:
             continue
         if row is None or isinstance(row, str):

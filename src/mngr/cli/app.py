@@ -67,8 +67,8 @@ def _remember_overrides(ctx: click.Context, _: click.Parameter, overrides: tuple
     ctx.meta["overrides"] = overrides
 
 
-def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
-    if wanted:
+def _print_version(ctx: click.Context, _: click.Parameter, is_asked: bool) -> None:
+    if is_asked:
         click.echo(f"mngr {__version__}")
         ctx.exit()
 

@@ -34,7 +34,7 @@ class Chosen(Struct, frozen=True):
         return len(self.names) == 1 and not self.from_stdin and not self.names[0].startswith("@")
 
     @property
-    def is_nobody(self) -> bool:
+    def is_empty(self) -> bool:
         """Nothing was said: that is a mistake, not everybody."""
         return not self.names and not self.all and self.filter.is_empty
 

@@ -27,9 +27,9 @@ class TargetOutcome(Struct, frozen=True):
         if self.item.has_failed_before:
             return self.item.fields
         if self.error is not None:
-            told = as_record(self.result) if self.result is not None else {}
+            fields = as_record(self.result) if self.result is not None else {}
             named = {"name": self.item.target} if self.item.target else {}
-            return {**named, **self.item.fields, **told, **error_record(self.error)}
+            return {**named, **self.item.fields, **fields, **error_record(self.error)}
         known = as_record(self.result)
         passed = {
             key: value for key, value in self.item.fields.items() if key not in known and key != "error"

@@ -36,7 +36,7 @@ def read_items(fd: int = 0) -> Iterator[list[Item]]:
 
     A line that cannot be used is an item with a `problem`, and the others are read all the same.
     """
-    rest, is_cut = b"", False
+    rest, is_oversized = b"", False
     while True:
         # What can be read now, and what follows at once; empty at the end.
         try:
@@ -49,15 +49,15 @@ def read_items(fd: int = 0) -> Iterator[list[Item]]:
             ) from None
         chunk = b"".join(pieces)
         *whole, rest = (rest + chunk).split(b"\n")
-        if is_cut and whole:  # the end of a line whose beginning was answered before
+        if is_oversized and whole:  # the end of a line whose beginning was answered before
             del whole[0]
-            is_cut = False
+            is_oversized = False
         items = [read_item(line) for line in whole if line.strip()]
-        if is_cut:
+        if is_oversized:
             rest = b""
         elif len(rest) > _LINE_LIMIT:
             items.append(read_item(rest))
-            rest, is_cut = b"", True
+            rest, is_oversized = b"", True
         elif not chunk and rest.strip():
             items.append(read_item(rest))
         if items:

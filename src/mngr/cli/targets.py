@@ -129,9 +129,9 @@ def _problem(item: Item) -> MngrError:
 
 def failed_before(item: Item) -> MngrError:
     """The error that an earlier command of the pipe wrote into the line, with its exit code."""
-    told = item.fields["error"]
-    error = MngrError(str(told.get("message", "failed before")), hint=str(told.get("hint", "")))
-    code = told.get("exit_code")
+    problem = item.fields["error"]
+    error = MngrError(str(problem.get("message", "failed before")), hint=str(problem.get("hint", "")))
+    code = problem.get("exit_code")
     if isinstance(code, int) and code in list(ExitCode):
         error.exit_code = ExitCode(code)
     return error

@@ -25,7 +25,7 @@ class ParseRules(Struct, frozen=True):
 
     uses_config: bool = True
     takes_command: bool = False
-    """The words after `--` are someone else's command line and arrive as `args`."""
+    """The words after `--` are another program's command line and arrive as `args`."""
     options_anywhere: bool = True
     """Otherwise, without a `--`, what follows the first word is not ours to read."""
     many_values: tuple[str, ...] = ()

@@ -79,7 +79,7 @@ def _closing_quote(text: str, at: int) -> int:
 def _unquoted(quoted: str) -> str:
     if quoted[0] == "'" or "\\" not in quoted:
         return quoted[1:-1]
-    from tomllib import loads  # 20 ms, and hardly anybody escapes in a key
+    from tomllib import loads  # 20 ms, and keys hardly ever have escapes
 
     try:
         return str(loads(f"x = {quoted}")["x"])

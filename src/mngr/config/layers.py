@@ -87,15 +87,15 @@ class Config(Struct, frozen=True):
         """What every layer says about a key, weakest first."""
         key = _key(dotted)
         in_effect = {leaf.source for _, leaf in _leaves(_at(self.tree, key), ())}
-        said = []
+        values = []
         for layer in self.layers:
             value, held = _at(layer.values, key), _at(layer.untrusted, key)
             if value is not _ABSENT:
                 standing = "used" if layer.source in in_effect else "overridden"
-                said.append(LayerValue(layer.source, _plain(value), standing))
+                values.append(LayerValue(layer.source, _plain(value), standing))
             if held is not _ABSENT:
-                said.append(LayerValue(layer.source, _plain(held), "untrusted"))
-        return tuple(said)
+                values.append(LayerValue(layer.source, _plain(held), "untrusted"))
+        return tuple(values)
 
     def items(self) -> tuple[tuple[str, Any, str], ...]:
         """Every setting as (dotted key, value, source), sorted by key."""

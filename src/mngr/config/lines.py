@@ -30,13 +30,13 @@ class TomlStatement(Struct, frozen=True):
 def set_key(text: str, key: Key, value: Any, source: str) -> str:
     """The TOML text with one key set. `source` names the file in errors."""
     document = _parsed(text, source)
-    wanted = _meaning(_with(document, key, value, source))
+    expected = _meaning(_with(document, key, value, source))
     lines = _lines(text)
     statements = list(_statements(lines, source))
     there = next((one for one in statements if one.key == key and not one.is_header), None)
     insertions = _insertions(lines, statements, key, value)
     candidates = iter([_replace(lines, there, value, source)]) if there else insertions
-    return _first_that_means(candidates, wanted, key, source)
+    return _first_that_means(candidates, expected, key, source)
 
 
 def unset_key(text: str, key: Key, source: str) -> str:
@@ -78,25 +78,25 @@ def _statement_end(lines: list[str], first: int, source: str) -> int:
 def _replace(lines: list[str], there: TomlStatement, value: Any, source: str) -> str:
     old = "".join(lines[there.first : there.end])
     rest = scan_key(old)[1]
-    said, comment = _split_comment(rest[1:])
-    if "\n" in said and "#" in said:
+    line, comment = _split_comment(rest[1:])
+    if "\n" in line and "#" in line:
         raise RefusedError(f"{source}: {join_key(there.key)} has comments inside its value", hint=_BY_HAND)
-    blank = said[: len(said) - len(said.lstrip(" \t"))]
+    blank = line[: len(line) - len(line.lstrip(" \t"))]
     ending = old[len(old.rstrip("\r\n")) :]
     new = old[: len(old) - len(rest)] + "=" + blank + format_value(value) + comment + ending
     return "".join([*lines[: there.first], new, *lines[there.end :]])
 
 
-def _split_comment(said: str) -> tuple[str, str]:
+def _split_comment(line: str) -> tuple[str, str]:
     """A value's text, and the comment after it with the blanks before."""
-    said = said.rstrip("\r\n")
-    at = said.find("#", said.rfind("\n") + 1)
+    line = line.rstrip("\r\n")
+    at = line.find("#", line.rfind("\n") + 1)
     while at >= 0:
-        if _is_toml(f"x ={said[:at]}"):
-            value = said[:at].rstrip(" \t")
-            return value, said[len(value) :]
-        at = said.find("#", at + 1)
-    return said, ""
+        if _is_toml(f"x ={line[:at]}"):
+            value = line[:at].rstrip(" \t")
+            return value, line[len(value) :]
+        at = line.find("#", at + 1)
+    return line, ""
 
 
 def _insertions(lines: list[str], statements: list[TomlStatement], key: Key, value: Any) -> Iterator[str]:
@@ -152,10 +152,10 @@ def _root_end(lines: list[str], statements: list[TomlStatement]) -> int:
     return end
 
 
-def _first_that_means(candidates: Iterator[str], wanted: Any, key: Key, source: str) -> str:
+def _first_that_means(candidates: Iterator[str], expected: Any, key: Key, source: str) -> str:
     for text in candidates:
         try:
-            if _meaning(_parsed(text, source)) == wanted:
+            if _meaning(_parsed(text, source)) == expected:
                 return text
         except UsageError:
             continue

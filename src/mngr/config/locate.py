@@ -101,10 +101,10 @@ def main_root(root: str) -> str:
     The repository must name the worktree too: a stray `.git` file alone could claim to belong anywhere.
     """
     link = os.path.join(root, ".git")
-    said = _first_line(link)
-    if not said.startswith("gitdir:"):
+    line = _first_line(link)
+    if not line.startswith("gitdir:"):
         return os.path.realpath(root)
-    entry = os.path.realpath(os.path.join(root, said.removeprefix("gitdir:").strip()))
+    entry = os.path.realpath(os.path.join(root, line.removeprefix("gitdir:").strip()))
     back = _first_line(os.path.join(entry, "gitdir"))
     common, kind = os.path.split(os.path.dirname(entry))
     if kind != "worktrees" or not back or _real(entry, back) != _real(root, ".git"):

@@ -148,8 +148,8 @@ def _check_table(table: Mapping[str, Any], source: str, schema: Schema, at: Key)
             raise _wrong_kind(source, key, TABLE, value)
 
 
-def _wrong_kind(source: str, key: Key, wanted: ValueKind, found: Any) -> UsageError:
-    return UsageError(f"{source}: {_shown(key)} must be {wanted.expected}", hint=f"it is {_kind_of(found)}")
+def _wrong_kind(source: str, key: Key, kind: ValueKind, found: Any) -> UsageError:
+    return UsageError(f"{source}: {_shown(key)} must be {kind.expected}", hint=f"it is {_kind_of(found)}")
 
 
 def _shown(key: Key) -> str:

@@ -36,9 +36,9 @@ def parse_document(data: bytes, source: str) -> dict[str, Any]:
         raise UsageError(f"{source}: nested too deeply", hint=f"at most {_MOST_DEPTH} levels") from None
     except ValueError as error:
         where = f"at line {text.count(chr(10)) + 1}, the end of the file"
-        said = str(error).replace("at end of document", where)
+        problem = str(error).replace("at end of document", where)
         raise UsageError(
-            f"{source} is not valid TOML: {said}", hint="fix that line: mngr config edit"
+            f"{source} is not valid TOML: {problem}", hint="fix that line: mngr config edit"
         ) from None
     check_bounds(document, source)
     return document

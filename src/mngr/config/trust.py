@@ -3,7 +3,7 @@
 Cloning a stranger's repository must run nothing and give nothing away. So both files under its `.mngr/` are
 read with suspicion: of keys that are not in `HARMLESS` nothing takes effect until this user has trusted
 exactly these bytes. The list names what is safe, not what is dangerous, so that an option invented tomorrow
-is held back until somebody thought about it.
+is held back until it is added to the list.
 
 `settings.local.toml` is meant to be the user's own, but nothing stops a stranger from committing one, and
 asking git whether it is tracked would cost a process in every command. It therefore stands under the same
@@ -117,7 +117,7 @@ def trust_own_edit(path: str, before: bytes | None, after: bytes, host_dir: str)
 def is_harmless(key: Key) -> bool:
     return any(
         len(key) >= len(pattern)
-        and all(wanted in ("*", part) for wanted, part in zip(pattern, key, strict=False))
+        and all(expected in ("*", part) for expected, part in zip(pattern, key, strict=False))
         for pattern in _PATTERNS
     )
 

@@ -25,7 +25,7 @@ class Enterable(Protocol):
 
     def end(self, mark: str) -> None: ...
 
-    def gone(self, said: str) -> UnreachableError: ...
+    def gone(self, complaint: str) -> UnreachableError: ...
 
 
 def run_inside(
@@ -59,7 +59,7 @@ def run_inside(
 
 
 class InsideStream:
-    """A command inside. Whoever kills it ends the command too, which would outlive its client."""
+    """A command inside. Killing it ends the command too, which would outlive its client."""
 
     def __init__(self, inner: Stream, end: Callable[[], None]) -> None:
         self.stdin, self.stdout, self.stderr = inner.stdin, inner.stdout, inner.stderr

@@ -72,7 +72,7 @@ def collect(stream: Stream, mark: str, stdin: bytes, timeout_s: float) -> Comple
                     stream.stdin.close()
             elif not ears[fd].hear(fd):
                 poller.unregister(fd)
-    return Completed((), min(out.code, err.code), out.said, err.said)
+    return Completed((), min(out.code, err.code), out.framed, err.framed)
 
 
 class FramedOutput:
@@ -102,7 +102,7 @@ class FramedOutput:
         self.is_done = self.is_done or not data
 
     @property
-    def said(self) -> bytes:
+    def framed(self) -> bytes:
         begin = self._begin + len(self._mark) if self._begin >= 0 else 0
         return bytes(self._heard[begin : self._end if self._end >= 0 else None])
 

@@ -9,9 +9,9 @@ from msgspec import Struct
 from mngr.actions import claim
 from mngr.actions.creation_record import drop_stale_records, remove_records
 from mngr.actions.destroy import destroy_rows, source_of
-from mngr.actions.gc.hosts import ABANDONED, drop_stale_notes, orphan_hosts, remove_host
-from mngr.actions.gc.scan import AGENT_DIR, NAME, REMOVAL, SESSION, SOCKET, WORK, Litter, look_for_litter
-from mngr.actions.gc.work_dirs import remove_orphan, when_unused
+from mngr.actions.gc.hosts import ABANDONED, drop_stale_notes, remove_host, unused_hosts
+from mngr.actions.gc.scan import AGENT_DIR, NAME, REMOVAL, SESSION, SOCKET, WORK, ScannedItem, scan
+from mngr.actions.gc.work_dirs import remove_unused, when_unused
 from mngr.actions.list import look_everywhere
 from mngr.actions.manager import Manager, default_manager
 from mngr.actions.owner import is_left_alone
@@ -44,7 +44,7 @@ _WHY = {
     AGENT_DIR: "it has held no agent for an hour",
     SESSION: "its agent is gone",
     SOCKET: "no tmux server answers",
-    REMOVAL: "whoever removed it was interrupted",
+    REMOVAL: "the process that removed it was interrupted",
     REF: "what it was for was interrupted or is gone",
 }
 
@@ -111,8 +111,8 @@ def _garbage_there(host: Host, manager: Manager) -> list[Garbage]:
 
 
 def garbage_on(host: Host, manager: Manager) -> list[Garbage]:
-    """The garbage of one host: litter first, rows after, so that an agent made meanwhile is seen."""
-    litter = look_for_litter(host)
+    """The garbage of one host: its directory first, rows after, so that an agent made meanwhile is seen."""
+    scanned = scan(host)
     rows = look_at(host, manager)
     ref = HostRef(host.name, host.provider)
     found = [
@@ -126,15 +126,15 @@ def garbage_on(host: Host, manager: Manager) -> list[Garbage]:
         if is_left_alone(row.agent) and not is_interrupted(row)
     ]
     found += [
-        Garbage(item.kind, item.what, _WHY.get(item.kind, "nobody uses it any more"), ref, item.agent_id)
-        for item in litter
+        Garbage(item.kind, item.what, _WHY.get(item.kind, "it is not used any more"), ref, item.agent_id)
+        for item in scanned
         if not _is_owned(item, rows)
     ]
     return found + (_stale_refs(rows, ref, manager) if shares_files(host) else [])
 
 
 def is_interrupted(row: Row) -> bool:
-    """Whether the agent was never finished and nobody is finishing it."""
+    """Whether the agent was never finished and no living process is finishing it."""
     folded = row.evidence.folded
     if row.evidence.spec is None or folded.created or folded.skipped or row.agent.state != AgentState.UNKNOWN:
         return False
@@ -144,7 +144,7 @@ def is_interrupted(row: Row) -> bool:
 
 
 def _orphans(looks: Sequence[Look], manager: Manager) -> list[Garbage]:
-    return [Garbage(HOST, ref.name, why, ref) for ref, why in orphan_hosts(manager, looks)]
+    return [Garbage(HOST, ref.name, why, ref) for ref, why in unused_hosts(manager, looks)]
 
 
 def _is_on(item: Garbage, host: Host) -> bool:
@@ -169,7 +169,7 @@ def _key(item: Garbage) -> tuple[str, ...]:
     return (item.host.provider, item.host.name, item.kind, item.what, item.agent_id)
 
 
-def _is_owned(item: Litter, rows: Sequence[Row]) -> bool:
+def _is_owned(item: ScannedItem, rows: Sequence[Row]) -> bool:
     if item.kind != WORK:
         return False
     for row in rows:
@@ -184,7 +184,7 @@ def _is_owned(item: Litter, rows: Sequence[Row]) -> bool:
 
 
 def _stale_refs(rows: Sequence[Row], ref: HostRef, manager: Manager) -> list[Garbage]:
-    """References of ours that nobody needs, in the repositories that agents came from and in the one we are in."""
+    """References of ours that are not needed any more: in the repositories of agents and in the current one."""
     sources = {row.evidence.spec.source: source_of(row.evidence.spec) for row in rows if row.evidence.spec}
     repositories = {source.common_dir for source in (*sources.values(), _here(manager)) if source}
     return [
@@ -210,7 +210,7 @@ def _remove(item: Garbage, host: Host, rows: dict[str, Row], manager: Manager) -
             raise gone
         return gone.notes
     if item.kind == WORK:
-        return remove_orphan(host, item.what)
+        return remove_unused(host, item.what)
     if item.kind in (SESSION, AGENT_DIR):
         _end(host, item)
     paths = HostPaths(host.dir)
@@ -255,10 +255,10 @@ def _what_was_sent(spec: AgentSpec, host: Host) -> Sent | None:
         return sent if spec.owns_work_dir else None
     if not os.path.lexists(os.path.join(spec.work_dir, ".git")):
         return sent if _is_inside(spec, host) else None
-    said = git(spec.work_dir, "rev-parse", "--abbrev-ref", "HEAD", isolated=True).text.strip()
-    number = said.removeprefix(spec.branch)
-    if said.startswith(spec.branch) and (not number or number.removeprefix("-").isdigit()):
-        return msgspec.structs.replace(sent, branch=said, owns_branch=True)
+    branch = git(spec.work_dir, "rev-parse", "--abbrev-ref", "HEAD", isolated=True).text.strip()
+    number = branch.removeprefix(spec.branch)
+    if branch.startswith(spec.branch) and (not number or number.removeprefix("-").isdigit()):
+        return msgspec.structs.replace(sent, branch=branch, owns_branch=True)
     return sent if _is_inside(spec, host) else None
 
 

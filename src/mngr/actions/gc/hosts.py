@@ -27,8 +27,8 @@ _LEFT_MIN = 10
 _CREATION_MAY_TAKE_S = 3600.0
 
 
-def orphan_hosts(manager: Manager, looks: Sequence[Look]) -> Iterator[tuple[HostRef, str]]:
-    """Hosts that nobody needs, each with the reason."""
+def unused_hosts(manager: Manager, looks: Sequence[Look]) -> Iterator[tuple[HostRef, str]]:
+    """Hosts that no agent needs, each with the reason."""
     for look in looks:
         ref = look.ref
         if ref.state == HostState.STOPPED and look.known and all(map(is_left_alone, look.known)):
@@ -94,7 +94,7 @@ def _is_from_before(row: Row, own: AgentSpec) -> bool:
 
 
 def _is_labelled_in_vain(manager: Manager, ref: HostRef) -> bool:
-    """Whether whoever made it, on any machine, is gone and no agent ever came: its labels say who that was."""
+    """Whether the process that made it, wherever it ran (its labels say so), is gone and no agent ever came."""
     provider = manager.provider(ref.provider)
     if not isinstance(provider, Labelled):
         return False

@@ -16,7 +16,7 @@ TEMP, SNAPSHOT, SOCKET, LOCK = "temporary file", "unfinished snapshot", "socket"
 REMOVAL = "unfinished removal"
 
 
-class Litter(Struct, frozen=True):
+class ScannedItem(Struct, frozen=True):
     """A candidate: its kind, its path or name, and the agent id it carries, if any."""
 
     kind: str
@@ -24,11 +24,11 @@ class Litter(Struct, frozen=True):
     agent_id: str = ""
 
 
-def look_for_litter(host: Host) -> list[Litter]:
+def scan(host: Host) -> list[ScannedItem]:
     """One process on the host, however much lies there."""
     paths = HostPaths(host.dir)
     script = program("sh/gc", host_dir=paths.dir, **tmux_values(paths))
     done = host.run(READ_AND_RUN, stdin=encode(script))
-    text = done.check(f"looking for litter on {host.name}").stdout.decode("utf-8", "surrogateescape")
+    text = done.check(f"looking for unused things on {host.name}").stdout.decode("utf-8", "surrogateescape")
     records = (record.split("\t", 2) for record in text.split("\0") if record)
-    return [Litter(kind, what, agent_id) for kind, agent_id, what in records]
+    return [ScannedItem(kind, what, agent_id) for kind, agent_id, what in records]

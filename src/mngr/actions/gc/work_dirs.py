@@ -23,7 +23,7 @@ _PATIENCE_S = 10
 _TIMEOUT_S = 3600.0
 
 
-def remove_orphan(host: Host, path: str) -> tuple[str, ...]:
+def remove_unused(host: Host, path: str) -> tuple[str, ...]:
     """Removes the directory; a worktree's commits and uncommitted work become branches, others' go to the store."""
     when_unused(host, path)
     source = _repository(host, path)

@@ -64,8 +64,8 @@ def answer(pane: AgentPane, seen: ClaudeObservation, text: str) -> Receipt:
 
 
 def _is_meant(option: str, word: str) -> bool:
-    said = option.lower()
-    return said == word or (word in ("yes", "no") and said.startswith(word))
+    shown = option.lower()
+    return shown == word or (word in ("yes", "no") and shown.startswith(word))
 
 
 def _moved_on(before: ClaudeObservation, after: ClaudeObservation) -> ClaudeObservation | None:

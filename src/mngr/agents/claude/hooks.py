@@ -2,7 +2,7 @@
 
 from typing import Any
 
-_TOLD = {
+_HOOKS = {
     "SessionStart": ("session", "startup|resume|clear"),
     "UserPromptSubmit": ("prompt", ""),
     "PermissionRequest": ("permission", ""),
@@ -18,7 +18,7 @@ _TOLD = {
 def settings() -> dict[str, Any]:
     """What `--settings` adds for an agent: the hooks, and nothing that suggests, asks or registers itself."""
     return {
-        "hooks": {name: [_entry(word, matcher)] for name, (word, matcher) in _TOLD.items()},
+        "hooks": {name: [_entry(word, matcher)] for name, (word, matcher) in _HOOKS.items()},
         "statusLine": {"type": "command", "command": _command("status")},
         "disableDeepLinkRegistration": "disable",
         "promptSuggestionEnabled": False,

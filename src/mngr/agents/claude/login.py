@@ -109,12 +109,12 @@ def _try_key(key: str, plan: LaunchPlan) -> Finding:
     is_about_model = kind in ("model", "permission") and not is_named
     if answer.status == 200 or is_about_model:
         return Finding(NAME, True, ERROR, f"{key} is accepted")
-    said = f"{answer.status} {one_line(answer.message or answer.name, PROBLEM_LIMIT)}".strip()
+    shown = f"{answer.status} {one_line(answer.message or answer.name, PROBLEM_LIMIT)}".strip()
     if kind == "other":
         return Finding(
-            NAME, False, WARNING, f"the model answers: {said}", "agents wait and try again by themselves"
+            NAME, False, WARNING, f"the model answers: {shown}", "agents wait and try again by themselves"
         )
-    return Finding(NAME, False, ERROR, f"the model refuses {key}: {said}", _FIXES[kind])
+    return Finding(NAME, False, ERROR, f"the model refuses {key}: {shown}", _FIXES[kind])
 
 
 def _model(plan: LaunchPlan) -> tuple[str, bool]:
@@ -155,9 +155,9 @@ def _request(url: str, headers: Mapping[str, str], model: str) -> LoginReply:
         path = f"{parts.path.rstrip('/')}/v1/messages"
         connection.request("POST", path, msgspec.json.encode(body), dict(headers))
         response = connection.getresponse()
-        said = decode(response.read(_ANSWER_LIMIT), dict[str, Any]) or {}
+        reply = decode(response.read(_ANSWER_LIMIT), dict[str, Any]) or {}
     finally:
         connection.close()
-    error = said.get("error")
+    error = reply.get("error")
     error = error if isinstance(error, dict) else {}
     return LoginReply(response.status, str(error.get("type", "")), str(error.get("message", "")))

@@ -35,8 +35,8 @@ def send(pane: AgentPane, message: bytes) -> Receipt:
         )
     if done.code == Exit.HELD:
         return Receipt(Delivery.BLOCKED, "nothing was sent: other senders hold its pipe", now)
-    said, taken, dead = (done.stdout.split() + [b"0", b"0", b"1"])[:3]
-    if said != b"0":
+    submitted, taken, dead = (done.stdout.split() + [b"0", b"0", b"1"])[:3]
+    if submitted != b"0":
         return Receipt(Delivery.DELIVERED, "its prompt hook named the message", now)
     if dead != b"0":
         return Receipt(Delivery.UNKNOWN, "its process ended as the message arrived", now)

@@ -68,14 +68,14 @@ def _try(pane: AgentPane, text: str) -> Receipt | None:
         return _blocked(f"something is in the way on its screen: {seen.screen.last_lines()}")
     pasted = paste(pane, text.encode(), enter=False, around=_around(pane, seen, text))
     if pasted.taken:
-        told = [line.partition(b" ")[::2] for line in pasted.output.split(b"\n")]
-        tags = {tag for tag, _ in told}
+        printed = [line.partition(b" ")[::2] for line in pasted.output.split(b"\n")]
+        tags = {tag for tag, _ in printed}
         now = time.time()
         if b"said" in tags:
             return Receipt(Delivery.DELIVERED, "its prompt hook named the message", now)
-        if any(_is_queued(line, text) for tag, line in told if tag == b"queued"):
+        if any(_is_queued(line, text) for tag, line in printed if tag == b"queued"):
             return Receipt(Delivery.QUEUED, "it is busy and has it in its queue", now)
-        if (b"dead", b"0") not in told:
+        if (b"dead", b"0") not in printed:
             return Receipt(Delivery.UNKNOWN, "its process ended as the message arrived", now)
         if b"typed" in tags:
             return Receipt(Delivery.UNKNOWN, "the message stands in its prompt; it does not take it", now)
@@ -92,7 +92,7 @@ def _try(pane: AgentPane, text: str) -> Receipt | None:
 def _around(pane: AgentPane, seen: ClaudeObservation, text: str) -> AroundPaste:
     """Looks for the prompt to show the text, presses Enter, and again while it still does, until it said so."""
     log, session = quote(pane.agent.events), quote(seen.session_file or "/dev/null")
-    said = "|".join(f"""*'"cksum":"{sum_of(reading)}"'*""" for reading in readings(text))
+    submitted = "|".join(f"""*'"cksum":"{sum_of(reading)}"'*""" for reading in readings(text))
     over = "|".join(f"""*'"kind":"{kind}"'*""" for kind in (RESUMED, PROMPT_SUBMITTED, TURN_ENDED))
     # A question that was asked long ago and is not on the screen any more is no reason to wait.
     asks = "true" if seen.says_it_asks else "! mngr_asks"
@@ -105,7 +105,7 @@ mngr_asks() {{ tail -c 4096 {log} | grep -E '"kind":"({KINDS})"' | tail -n 1 | g
 mngr_queued() {{ tail -c +$((read + 1)) {session} 2>/dev/null | grep '"operation":"enqueue"'; }}
 mngr_hear() {{
   while IFS= read -r one <&7; do
-    case $part$one in {said}) said=$part$one ;; esac
+    case $part$one in {submitted}) said=$part$one ;; esac
     case $part$one in *'"kind":"{NEEDS_INPUT}"'*) asked=yes ;; {over}) asked= ;; esac
     part=
   done
@@ -147,7 +147,7 @@ def _functions(pane: AgentPane) -> str:
 
     `mngr_look` says whether the prompt `is` there, and empty, typed into, or back with a text that was taken.
     Now and then a text that was taken comes back into the prompt, with the cursor before it: Enter would send it
-    once more. `mngr_clear` removes it, and nothing that anybody else typed.
+    once more. `mngr_clear` removes it, and nothing that someone typed by hand.
     """
     tmux, target, sign = tmux_sh(pane.paths), quote(pane.target), quote(PROMPT)
     escape, cursor, dim = quote("\x1b["), quote(_CURSOR), quote(_DIM)

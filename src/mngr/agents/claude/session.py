@@ -54,9 +54,9 @@ def read_turns(lines: Iterable[bytes]) -> Iterator[Turn]:
         if entry.get("type") in ("user", "assistant"):
             message = entry.get("message")
             content = message.get("content") if isinstance(message, dict) else None
-            yield from _said(str(entry["type"]), content, at)
+            yield from _spoken(str(entry["type"]), content, at)
         elif isinstance(attached, dict) and attached.get("type") == "queued_command":
-            yield from _said("user", attached.get("prompt"), at)
+            yield from _spoken("user", attached.get("prompt"), at)
 
 
 def copy_session(agent: AgentSpec, clone: AgentSpec, host: Host) -> None:
@@ -124,7 +124,7 @@ def _in_order(entries: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         yield from left
 
 
-def _said(kind: str, content: Any, at: float) -> Iterator[Turn]:
+def _spoken(kind: str, content: Any, at: float) -> Iterator[Turn]:
     blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
     for block in blocks if isinstance(blocks, list) else ():
         turn = _turn(kind, block, at) if isinstance(block, dict) else None

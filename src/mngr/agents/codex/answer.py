@@ -110,12 +110,12 @@ def _what_it_asks(request: Message) -> str:
         return f"nothing was sent: it asks {len(asked)} questions; answer a line each: {'; '.join(asked)}"[
             :_SHOWN
         ]
-    wanted = params.get("command") or params.get("message") or params.get("reason") or "to change files"
+    subject = params.get("command") or params.get("message") or params.get("reason") or "to change files"
     why = f" ({params['reason']})" if params.get("reason") else ""
     numbers = ""
     if str(request["method"]).endswith(("commandExecution/requestApproval", "fileChange/requestApproval")):
         numbers = f", or a number from 1 to {len(_options(request))} as on its screen"
-    return f"nothing was sent: it asks for permission; answer yes or no{numbers}: {wanted}{why}"[:_SHOWN]
+    return f"nothing was sent: it asks for permission; answer yes or no{numbers}: {subject}{why}"[:_SHOWN]
 
 
 def _is_resolved(message: Message, request: Message) -> bool:
@@ -123,10 +123,10 @@ def _is_resolved(message: Message, request: Message) -> bool:
     return is_about_one and message["params"].get("requestId") == request["id"]
 
 
-def _wait_for(channel: Channel, is_wanted: Callable[[Message], bool]) -> Message | None:
+def _wait_for(channel: Channel, is_meant: Callable[[Message], bool]) -> Message | None:
     deadline = time.monotonic() + _EVIDENCE_S
     while (left := deadline - time.monotonic()) > 0:
         message = channel.listen(left)
-        if message is None or is_wanted(message):
+        if message is None or is_meant(message):
             return message
     return None

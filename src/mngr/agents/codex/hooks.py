@@ -2,7 +2,7 @@
 
 from typing import Any
 
-_TOLD = {
+_HOOKS = {
     "SessionStart": "session",
     "UserPromptSubmit": "prompt",
     "PermissionRequest": "permission",
@@ -16,7 +16,7 @@ _TOLD = {
 
 def hooks() -> dict[str, Any]:
     """What `hooks.json` holds."""
-    return {"hooks": {name: [_entry(word)] for name, word in _TOLD.items()}}
+    return {"hooks": {name: [_entry(word)] for name, word in _HOOKS.items()}}
 
 
 def _entry(word: str) -> dict[str, Any]:

@@ -22,11 +22,13 @@ def phase(evidence: Evidence, now: float) -> Phase:
             AgentState.UNKNOWN, f"something unknown is on its screen, seen {ago}: mngr capture shows it"
         )
     if shown and shown != activity:
-        said = f"its hook said {activity} {ago}" if activity else "no hook has said a word yet"
-        return _phase_of(shown, f'its title says "{title}"; {said}')
+        last_hook = f"its hook said {activity} {ago}" if activity else "no hook has said a word yet"
+        return _phase_of(shown, f'its title says "{title}"; {last_hook}')
     if activity:
-        told = f"it took a message {ago}" if activity == "busy" else f"its hook said so {ago}: {activity}"
-        return _phase_of(activity, told)
+        last_change = (
+            f"it took a message {ago}" if activity == "busy" else f"its hook said so {ago}: {activity}"
+        )
+        return _phase_of(activity, last_change)
     if age < _COMES_UP_S:
         return Phase(AgentState.RUNNING, "it is coming up")
     return Phase(

@@ -55,10 +55,10 @@ def _send(pane: AgentPane, text: str) -> Receipt:
 def _start_turn(channel: Channel, pane: AgentPane, thread: Message, text: str) -> Receipt:
     """Once the request is out, the message may have arrived: a lost line is then no proof that it did not."""
     ours = f"mngr-{os.urandom(8).hex()}"
-    said = {"type": "text", "text": text}
+    part = {"type": "text", "text": text}
     is_busy = thread["status"].get("type") == "active"
     try:
-        channel.ask("turn/start", {"threadId": thread["id"], "clientUserMessageId": ours, "input": [said]})
+        channel.ask("turn/start", {"threadId": thread["id"], "clientUserMessageId": ours, "input": [part]})
     except NotConnectedError as error:
         return Receipt(Delivery.UNKNOWN, f"as the message was handed over: {error.message}", time.time())
     is_there = _is_in_session(pane, str(thread.get("path")), ours, _BUSY_S if is_busy else _EVIDENCE_S)

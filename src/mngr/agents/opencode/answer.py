@@ -26,8 +26,8 @@ def what_it_asks(asked: dict[str, Any]) -> str:
         return f"it asks {len(texts)} questions; answer a line each: {'; '.join(texts)}"[:_SHOWN]
     details = asked.get("metadata")
     command = details.get("command") if isinstance(details, dict) else None
-    wanted = command or ", ".join(map(str, asked.get("patterns") or ()))
-    return f"it asks for permission; answer yes, always or no: {asked.get('permission')}: {wanted}"[:_SHOWN]
+    subject = command or ", ".join(map(str, asked.get("patterns") or ()))
+    return f"it asks for permission; answer yes, always or no: {asked.get('permission')}: {subject}"[:_SHOWN]
 
 
 def _questions(asked: dict[str, Any]) -> list[dict[str, Any]]:

@@ -31,11 +31,11 @@ class PluginReply(Struct, frozen=True):
     """Whether a request was taken (None: not known), and the plugin's reply."""
 
     taken: bool | None
-    told: dict[str, Any] = {}
+    reply: dict[str, Any] = {}
 
     @property
     def error(self) -> str:
-        return str(self.told.get("error", ""))
+        return str(self.reply.get("error", ""))
 
 
 def see(pane: AgentPane) -> PluginStatus:
@@ -57,4 +57,4 @@ def request(host: Host, home: str, op: str, **more: Any) -> PluginReply:
     )
     if done.code == Exit.NOT_TAKEN:
         return PluginReply(taken=False)
-    return PluginReply(taken=True, told=table(done.stdout)) if done.code == 0 else PluginReply(taken=None)
+    return PluginReply(taken=True, reply=table(done.stdout)) if done.code == 0 else PluginReply(taken=None)

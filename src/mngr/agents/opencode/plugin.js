@@ -202,7 +202,7 @@ class Desk {
     const names = fs.readdirSync(own("in")).filter((name) => name.endsWith(".json"))
     for (const name of names.sort()) {
       try {
-        // Whoever renames it has it: mngr takes back in the same way what nobody took.
+        // Renaming it claims it: mngr takes back in the same way what was not claimed.
         fs.renameSync(own("in", name), own("taken", name))
       } catch {
         continue

@@ -45,13 +45,13 @@ def _judge(answer: PluginReply, why: str) -> Receipt:
     now = time.time()
     if answer.taken is False:
         return _blocked("its plugin does not take it")
-    if answer.taken is None or not answer.told:
+    if answer.taken is None or not answer.reply:
         return Receipt(Delivery.UNKNOWN, "its plugin took it and has not said what became of it", now)
-    if answer.told.get("silent"):
+    if answer.reply.get("silent"):
         return Receipt(Delivery.UNKNOWN, "it took the message, which is not in its conversation yet", now)
     if answer.error:
         return _blocked(f"it said: {answer.error}{_ADVICE if _NO_LOGIN in answer.error else ''}")
-    if answer.told.get("busy"):
+    if answer.reply.get("busy"):
         return Receipt(Delivery.QUEUED, "it is busy and has it in its conversation, to be read next", now)
     return Receipt(Delivery.DELIVERED, why, now)
 

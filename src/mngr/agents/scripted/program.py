@@ -525,9 +525,9 @@ def fingerprint(message: bytes) -> dict[str, Any]:
     return {"bytes": len(message), "sha256": hashlib.sha256(message).hexdigest()}
 
 
-def signal_number(wanted: int | str) -> int:
+def signal_number(signal_word: int | str) -> int:
     """9, "9", "KILL" and "SIGKILL" alike."""
-    text = str(wanted).upper()
+    text = str(signal_word).upper()
     return int(text) if text.isdigit() else signal.Signals["SIG" + text.replace("SIG", "", 1)]
 
 

@@ -77,15 +77,15 @@ class ScriptedType:
         pasted = paste(pane, message, enter=True, around=_evidence_of(pane, digest))
         if not pasted.taken:
             return receipt_of(pasted)
-        told = [line.partition(b" ")[::2] for line in pasted.output.split(b"\n")]
-        kinds = {event.kind for tag, text in told if tag == b"said" and (event := read_event(text))}
-        last = next((read_event(text) for tag, text in told if tag == b"last"), None)
+        printed = [line.partition(b" ")[::2] for line in pasted.output.split(b"\n")]
+        kinds = {event.kind for tag, text in printed if tag == b"said" and (event := read_event(text))}
+        last = next((read_event(text) for tag, text in printed if tag == b"last"), None)
         now = time.time()
         if PROMPT_SUBMITTED in kinds:
             return Receipt(Delivery.DELIVERED, f"it took the message {digest[:12]}", now)
         if PROMPT_QUEUED in kinds:
             return Receipt(Delivery.QUEUED, "it is busy and will take the message at its next pause", now)
-        if (b"dead", b"0") not in told:
+        if (b"dead", b"0") not in printed:
             return Receipt(Delivery.BLOCKED, "its process ended before it took the message", now)
         if last is None or last.kind in (STARTED, PROMPT_SUBMITTED):
             return Receipt(

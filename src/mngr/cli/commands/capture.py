@@ -72,7 +72,7 @@ def command(
     def work(_: Item, row: Row) -> Captured:
         return Captured(row.agent, capture(row.agent, full=full, ansi=ansi, manager=call.manager))
 
-    def told(captured: Captured) -> str:
+    def text_of(captured: Captured) -> str:
         if not chosen.is_one:
             put(f"==> {one_line(captured.agent.name)} <==", sys.stderr)
         screen = captured.screen.rstrip("\n")
@@ -81,7 +81,7 @@ def command(
         put_styled(only_colors(screen))
         return ""
 
-    return report(call, chosen, do_each(call, chosen, work, jobs), told)
+    return report(call, chosen, do_each(call, chosen, work, jobs), text_of)
 
 
 def only_colors(text: str) -> str:

@@ -77,13 +77,13 @@ def command(
             return ((row, Change(row.agent, changed=False, notes=(f"would {doing}",))) for row in rows)
         return changes_of(lambda some: work(some, manager=call.manager), rows)
 
-    def told(change: Change) -> str:
+    def text_of(change: Change) -> str:
         return (
             f"Would {doing} {one_line(change.agent.name)}" if dry_run else change_text(_WORDS[doing], change)
         )
 
     outcomes = do_together(call, chosen, act) if agents else iter(())
-    return report(call, Chosen(filter=filter), outcomes, told)
+    return report(call, Chosen(filter=filter), outcomes, text_of)
 
 
 _WORDS = {"stop": "Stopped", "destroy": "Destroyed"}

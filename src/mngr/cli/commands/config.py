@@ -151,15 +151,15 @@ def path_command(call: Call, *, scope: str | None, all: bool) -> int:
 def explain_command(call: Call, *, key: str) -> int:
     """What every layer says about a key, and which one is used."""
     call.output.check(LayerValue)
-    said = list(call.manager.config.explain(key))
+    values = list(call.manager.config.explain(key))
 
     def human() -> str:
-        if not said:
+        if not values:
             return f"{one_line(key)} is not set anywhere"
-        rows = [[one.source, format_value(one.value), one.standing] for one in said]
+        rows = [[one.source, format_value(one.value), one.standing] for one in values]
         return align([["SOURCE", "VALUE", "STANDING"], *rows], columns())
 
-    call.output.many([msgspec.to_builtins(one) for one in said], human)
+    call.output.many([msgspec.to_builtins(one) for one in values], human)
     return ExitCode.DONE
 
 

@@ -68,7 +68,7 @@ def command(call: Call, chosen: Chosen, *, discard_unreadable: bool, yes: bool, 
         return destroy_host(host, discard_unreadable=discard_unreadable, manager=call.manager)
 
     def destroy_agents(rest: Chosen) -> Iterator[TargetOutcome]:
-        if not rest.from_stdin and not rest.is_nobody:
+        if not rest.from_stdin and not rest.is_empty:
             lost = start_stopped_hosts(rest.names, rest.filter, call.manager, is_destroying=True)
             if lost:
                 agents = [each.agent for each in lost]

@@ -68,12 +68,12 @@ def command(call: Call, chosen: Chosen, *, wants_more: bool, jobs: int) -> int:
     def work(_: Item, row: Row) -> EventHistory:
         return EventHistory(row.agent, tuple(events(row.agent, manager=call.manager)))
 
-    def told(history: EventHistory) -> str:
+    def text_of(history: EventHistory) -> str:
         return "\n".join(
             [f"{one_line(history.agent.name)}:", *(f"  {event_text(event)}" for event in history.events)]
         )
 
-    return report(call, chosen, do_each(call, chosen, work, jobs), told)
+    return report(call, chosen, do_each(call, chosen, work, jobs), text_of)
 
 
 def event_text(event: Event) -> str:

@@ -69,7 +69,7 @@ def command(
         sent = message(row.agent, common if common is not None else _own_text(item), manager=call.manager)
         if sent.receipt.status in (Delivery.BLOCKED, Delivery.UNKNOWN):
             return TargetOutcome(
-                item, sent, BlockedError(_told(sent), hint=f"look at it: mngr capture {row.agent.name}")
+                item, sent, BlockedError(_text_of(sent), hint=f"look at it: mngr capture {row.agent.name}")
             )
         if wait_for == "turn":
             from mngr.cli.commands.wait import wait_for_turn
@@ -77,7 +77,7 @@ def command(
             wait_for_turn(call, row, timeout_s)
         return TargetOutcome(item, sent)
 
-    return report(call, chosen, do_each(call, chosen, work, jobs), _told)
+    return report(call, chosen, do_each(call, chosen, work, jobs), _text_of)
 
 
 def _own_text(item: Item) -> str:
@@ -87,6 +87,6 @@ def _own_text(item: Item) -> str:
     raise UsageError(f'no message for "{item.target}"', hint='give one with -m, or as "message" in its line')
 
 
-def _told(sent: Messaged) -> str:
+def _text_of(sent: Messaged) -> str:
     why = f" ({one_line(sent.receipt.why)})" if sent.receipt.why else ""
     return f"{sent.receipt.status.capitalize()} to {one_line(sent.agent.name)}{why}"

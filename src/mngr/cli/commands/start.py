@@ -39,7 +39,7 @@ def command(call: Call, chosen: Chosen, *, jobs: int, dry_run: bool) -> int:
         return would(call, chosen, "start")
 
     def start_agents(rest: Chosen) -> Iterator[TargetOutcome]:
-        if not rest.from_stdin and not rest.is_nobody:
+        if not rest.from_stdin and not rest.is_empty:
             lost = start_stopped_hosts(rest.names, rest.filter, call.manager)
             if lost and rest.names:
                 raise lost[0].why

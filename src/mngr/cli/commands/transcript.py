@@ -81,7 +81,9 @@ def command(call: Call, chosen: Chosen, *, roles: tuple[str, ...], tail: int, fo
         )
 
     outcomes = do_each(call, chosen, work, jobs)
-    return report(call, chosen, outcomes, lambda told: "\n\n".join(turn_text(turn) for turn in told.turns))
+    return report(
+        call, chosen, outcomes, lambda answer: "\n\n".join(turn_text(turn) for turn in answer.turns)
+    )
 
 
 def turn_text(turn: Turn) -> str:

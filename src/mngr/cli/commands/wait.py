@@ -69,8 +69,10 @@ def command(call: Call, chosen: Chosen, *, until: str, any: bool, timeout_s: flo
     """
     call.output.check(WaitedAgent)
     deadline = None if timeout_s is None else time.monotonic() + timeout_s
-    wish = WaitCondition(check_until(until), any, timeout_s, deadline)
-    outcomes = _from_pipe(call, chosen, wish) if chosen.from_stdin else _from_words(call, chosen, wish)
+    condition = WaitCondition(check_until(until), any, timeout_s, deadline)
+    outcomes = (
+        _from_pipe(call, chosen, condition) if chosen.from_stdin else _from_words(call, chosen, condition)
+    )
     reached: list[TargetOutcome] = []
 
     def seen() -> Iterator[TargetOutcome]:
@@ -82,7 +84,7 @@ def command(call: Call, chosen: Chosen, *, until: str, any: bool, timeout_s: flo
                     return
 
     with while_read():
-        code = report(call, chosen, seen(), _told)
+        code = report(call, chosen, seen(), _text_of)
     return ExitCode.DONE if any and reached else code
 
 
@@ -95,19 +97,19 @@ def wait_for_turn(call: Call, row: Row, timeout_s: float | None) -> None:
             )
 
 
-def _from_words(call: Call, chosen: Chosen, wish: WaitCondition) -> Iterator[TargetOutcome]:
+def _from_words(call: Call, chosen: Chosen, condition: WaitCondition) -> Iterator[TargetOutcome]:
     for meant, missing in find(call, chosen):
         yield from missing
-        yield from _wait_for(call, meant, wish)
+        yield from _wait_for(call, meant, condition)
 
 
-def _from_pipe(call: Call, chosen: Chosen, wish: WaitCondition) -> Iterator[TargetOutcome]:
+def _from_pipe(call: Call, chosen: Chosen, condition: WaitCondition) -> Iterator[TargetOutcome]:
     """Waits for what has come while more may come: a thread per group of lines."""
     crowd = _Crowd()
 
     def read() -> Iterator[TargetOutcome]:
         for meant, missing in find(call, chosen):
-            crowd.start(_wait_for(call, meant, wish))
+            crowd.start(_wait_for(call, meant, condition))
             yield from missing
 
     crowd.start(read())
@@ -129,11 +131,11 @@ class _Crowd:
 
     def outcomes(self) -> Iterator[TargetOutcome]:
         while self._running:
-            said = self._news.get()
-            if isinstance(said, BaseException):
-                raise said
-            if said is not None:
-                yield said
+            outcome = self._news.get()
+            if isinstance(outcome, BaseException):
+                raise outcome
+            if outcome is not None:
+                yield outcome
                 continue
             with self._lock:
                 self._running -= 1
@@ -147,7 +149,7 @@ class _Crowd:
             self._news.put(error)
 
 
-def _wait_for(call: Call, meant: list[Meant], wish: WaitCondition) -> Iterator[TargetOutcome]:
+def _wait_for(call: Call, meant: list[Meant], condition: WaitCondition) -> Iterator[TargetOutcome]:
     if not meant:
         return
     pending: dict[str, tuple[Row, list[Item]]] = {}
@@ -155,13 +157,13 @@ def _wait_for(call: Call, meant: list[Meant], wish: WaitCondition) -> Iterator[T
         pending.setdefault(row.agent.id, (row, []))[1].append(item)
     rows = [row for row, _ in pending.values()]
     try:
-        for waited in wait_rows(rows, wish.until, wish.any, wish.left_s(), call.manager):
+        for waited in wait_rows(rows, condition.until, condition.any, condition.left_s(), call.manager):
             for item in pending.pop(waited.agent.id)[1]:
                 yield _outcome(item, waited)
     except TimedOutError:
         for row, items in pending.values():
-            said = f'"{row.agent.name}" is not there after {wish.timeout_s:g} s'
-            error = TimedOutError(said, hint=f"see: mngr list {row.agent.name}")
+            problem = f'"{row.agent.name}" is not there after {condition.timeout_s:g} s'
+            error = TimedOutError(problem, hint=f"see: mngr list {row.agent.name}")
             for item in items:
                 yield TargetOutcome(item, WaitedAgent(row.agent, False, "timed out"), error)
 
@@ -173,5 +175,5 @@ def _outcome(item: Item, waited: Waited) -> TargetOutcome:
     return TargetOutcome(item, result, MngrError(f'"{waited.agent.name}" will not get there: {waited.why}'))
 
 
-def _told(ended: WaitedAgent) -> str:
+def _text_of(ended: WaitedAgent) -> str:
     return f"{one_line(ended.agent.name)}: {one_line(state_text(ended.agent))}"

@@ -42,17 +42,17 @@ class DockerHost:
         self, argv: Sequence[str], *, env: Mapping[str, str] | None = None, cwd: str | None = None
     ) -> Stream:
         mark = new_mark()
-        begun = f"printf %s {mark} >&2\n"
-        inner = self.begin(begun + plain_program(argv, env, cwd) + "\nexit $?\n", mark)
+        starter = f"printf %s {mark} >&2\n"
+        inner = self.begin(starter + plain_program(argv, env, cwd) + "\nexit $?\n", mark)
         stream = InsideStream(inner, lambda: self.end(mark))
         try:
-            said = _until_mark(inner, mark)
+            complaint = _until_mark(inner, mark)
         except BaseException:
             stream.kill()
             raise
-        if said is not None:
+        if complaint is not None:
             inner.kill()
-            raise self.gone(said)
+            raise self.gone(complaint)
         return stream
 
     def read(self, path: str) -> bytes:
@@ -80,8 +80,8 @@ class DockerHost:
         argv = (*self._client, "exec", "-i", *flags, *self._user, self.container, "sh", "-c", unpack, "mngr")
         return started(argv, given)
 
-    def gone(self, said: str) -> UnreachableError:
-        why = said.strip().splitlines()[-1] if said.strip() else "it ended"
+    def gone(self, complaint: str) -> UnreachableError:
+        why = complaint.strip().splitlines()[-1] if complaint.strip() else "it ended"
         return UnreachableError(
             f'container "{self.name}" cannot be reached: {why.removeprefix("Error response from daemon: ")}',
             hint="mngr list --hosts shows which run",
@@ -105,10 +105,10 @@ def no_client(command: str, error: CommandFailedError) -> UnreachableError:
 
 def _until_mark(stream: LocalStream, mark: str) -> str | None:
     """Reads the client's stderr up to the mark and no further; what was said instead where none came."""
-    wanted, heard, deadline = mark.encode(), b"", time.monotonic() + _BEGIN_S
+    end, heard, deadline = mark.encode(), b"", time.monotonic() + _BEGIN_S
     poller = select.poll()
     poller.register(stream.stderr.fileno(), select.POLLIN)
-    while not heard.endswith(wanted):
+    while not heard.endswith(end):
         if not poller.poll(max(0.0, deadline - time.monotonic()) * 1000):
             return f"no answer within {_BEGIN_S:g} s"
         byte = os.read(stream.stderr.fileno(), 1)

@@ -249,20 +249,22 @@ def _why(status: str) -> str:
 
 
 def _is_engine_away(complaint: str) -> bool:
-    said = (
+    sentences = (
         "cannot connect to the docker daemon",
         "error during connect",
         "permission denied while trying to connect",
     )
-    return any(words in complaint.lower() for words in said)
+    return any(words in complaint.lower() for words in sentences)
 
 
 def _failed(doing: str, done: Completed) -> MngrError:
     lines = [
         line for line in done.complaint.splitlines() if not line.startswith(("Unable to find", "See 'docker"))
     ]
-    said = " ".join(line.strip() for line in lines[-3:]).removeprefix("docker: ")
+    complaint = " ".join(line.strip() for line in lines[-3:]).removeprefix("docker: ")
     hint = (
-        "is its name right, and may this engine pull it?" if "pull" in said or "No such image" in said else ""
+        "is its name right, and may this engine pull it?"
+        if "pull" in complaint or "No such image" in complaint
+        else ""
     )
-    return MngrError(f"{doing}: {said or done.code}", hint=hint)
+    return MngrError(f"{doing}: {complaint or done.code}", hint=hint)

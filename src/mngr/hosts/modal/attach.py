@@ -1,4 +1,4 @@
-"""`python -m mngr.hosts.modal.attach SANDBOX PROGRAM`: this terminal, lent to a program in a sandbox.
+"""`python -m mngr.hosts.modal.attach SANDBOX PROGRAM`: this terminal for a program in a sandbox.
 
 Modal's exec has a terminal that never changes its size, so ours tells it: a second command finds the first by its mark
 and sets the size of the terminal that it has.
@@ -81,11 +81,11 @@ def main() -> int:
         with _raw_terminal():
             return asyncio.run(attach(sandbox_id, program))
     except MngrError as error:
-        said = error
+        problem = error
     except Exception as error:
-        said = in_our_words("cannot attach to the sandbox", error)
-    print(f"error: {said.message}", file=sys.stderr)
-    return said.exit_code
+        problem = in_our_words("cannot attach to the sandbox", error)
+    print(f"error: {problem.message}", file=sys.stderr)
+    return problem.exit_code
 
 
 if __name__ == "__main__":

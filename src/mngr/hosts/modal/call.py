@@ -164,29 +164,29 @@ def _late(doing: str, timeout_s: float) -> UnreachableError:
 
 def in_our_words(doing: str, error: Exception) -> MngrError:
     kinds = sdk().exception
-    said = f"{doing}: {str(error).strip() or type(error).__name__}"
+    problem = f"{doing}: {str(error).strip() or type(error).__name__}"
     match error:
         case kinds.NotFoundError():
-            return NotFoundError(said, hint="see: mngr list --hosts")
+            return NotFoundError(problem, hint="see: mngr list --hosts")
         case kinds.AlreadyExistsError():
-            return RefusedError(said, hint="choose another name")
+            return RefusedError(problem, hint="choose another name")
         case kinds.AuthError() | kinds.PermissionDeniedError():
             return UnreachableError(
-                said, hint="are you logged in? modal setup, or MODAL_TOKEN_ID and _SECRET"
+                problem, hint="are you logged in? modal setup, or MODAL_TOKEN_ID and _SECRET"
             )
         case kinds.ConflictError() | kinds.ClientClosed() | kinds.SandboxTerminatedError():
-            return UnreachableError(said, hint="see: mngr list --hosts")
+            return UnreachableError(problem, hint="see: mngr list --hosts")
         case kinds.ResourceExhaustedError():
             return CapacityError(
-                said,
+                problem,
                 hint="Modal limits how much and how fast; try again in a while",
                 retry_after_s=_retry_after_s(error),
             )
         case kinds.ImageBuildError() | kinds.InvalidError():
-            return MngrError(said)
+            return MngrError(problem)
         case kinds.Error() | OSError():
-            return UnreachableError(said, hint="is it well? status.modal.com")
-    return MngrError(said)
+            return UnreachableError(problem, hint="is it well? status.modal.com")
+    return MngrError(problem)
 
 
 def _retry_after_s(error: Exception) -> float:

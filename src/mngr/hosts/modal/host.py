@@ -125,8 +125,8 @@ class ModalHost:
         except MngrError:
             pass  # the sandbox is gone: the next call says so
 
-    def _gone(self, said: str) -> UnreachableError:
+    def _gone(self, complaint: str) -> UnreachableError:
         return UnreachableError(
-            f'sandbox "{self.name}" cannot be reached: {said.strip() or "it ended"}',
+            f'sandbox "{self.name}" cannot be reached: {complaint.strip() or "it ended"}',
             hint="mngr list --hosts shows which run",
         )

@@ -20,7 +20,7 @@ def listen(warn: Warn) -> None:
 
 
 def hush(modal: ModuleType) -> None:
-    """Takes the SDK's warnings off the terminal; whoever asks for its log by MODAL_LOGLEVEL keeps it."""
+    """Takes the SDK's warnings off the terminal; MODAL_LOGLEVEL in the environment keeps them there."""
     if os.environ.get("MODAL_LOGLEVEL"):
         return
     for name in _LOGGERS:

@@ -66,7 +66,7 @@ class ModalProvider:
     def configure(self, settings: Mapping[str, Any]) -> None:
         self._settings = read_settings(settings)
         self._rate = Rate(self._settings.create_rate)
-        # Elsewhere a host that was idle has its files when it is started again.
+        # With exit snapshots a host that was idle has its files when it is started again.
         self.options = type(self).options | ({"idle_timeout"} if self._settings.exit_snapshots else set())
 
     def load(self) -> None:
@@ -186,7 +186,7 @@ class ModalProvider:
             record = await self._records.host(name)
             if record is None:
                 return ModalHostStatus(sandbox=await self._running(name))
-            found = {} if record.is_begun else await self._sandboxes.listed(self._app.app_id, {HOST: name})
+            found = {} if record.has_started else await self._sandboxes.listed(self._app.app_id, {HOST: name})
             return ModalHostStatus(record, next(iter(found.values()), None))
 
         seen = self._just_seen(name) or self._ask(f'cannot read the labels of "{name}"', find)

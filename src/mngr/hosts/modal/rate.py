@@ -34,7 +34,7 @@ class Rate:
 def with_back_off(work: Callable[[], T]) -> T:
     """What work returns; a refusal for lack of capacity is tried again after a short pause of varying length.
 
-    The last refusal is raised: whoever waits longer has other things to do meanwhile.
+    The last refusal is raised: a caller that would wait longer can do other things meanwhile.
     """
     for pause_s in _PAUSES_S:
         try:

@@ -32,7 +32,7 @@ class HostRecord(Struct, frozen=True):
     """Whether Modal keeps that sandbox's files when it ends."""
 
     @property
-    def is_begun(self) -> bool:
+    def has_started(self) -> bool:
         return bool(self.sandbox or self.image)
 
 

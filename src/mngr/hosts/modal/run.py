@@ -43,7 +43,7 @@ async def finish_command(
         for job in (*jobs, *([feeding] if feeding else [])):
             job.cancel()
     code = min(out.code, err.code) if has_errors else out.code
-    return Completed((), code, out.said, err.said)
+    return Completed((), code, out.framed, err.framed)
 
 
 async def _hear(stream: AsyncIterator[bytes], output: FramedOutput) -> None:

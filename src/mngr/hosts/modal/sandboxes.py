@@ -32,7 +32,7 @@ class ModalHostStatus(Struct, frozen=True):
         """What the host was made with; one that never ran has no agent, whatever it was meant for."""
         if self.record is None:
             return {}
-        has_run = self.record.is_begun or self.sandbox is not None
+        has_run = self.record.has_started or self.sandbox is not None
         return {key: value for key, value in self.record.spec.tags.items() if has_run or key != AGENT}
 
 
@@ -114,7 +114,7 @@ class Sandboxes:
                 found[record.sandbox] = seen.sandbox
         elif error:
             raise error
-        if record and not record.is_begun and not found:
+        if record and not record.has_started and not found:
             named = await self._by_name(name, settings)
             found |= {named.object_id: named} if named else {}
         return list(found.values())

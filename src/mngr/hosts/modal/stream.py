@@ -39,8 +39,8 @@ class ModalStream:
         except TimeoutError:
             raise TimedOutError(f"{self._name} did not end within {timeout_s} s") from None
         except Exception as error:
-            said = in_our_words(f"{self._name} cannot be waited for", error)
-            raise UnreachableError(said.message, hint="see: mngr list --hosts") from error
+            problem = in_our_words(f"{self._name} cannot be waited for", error)
+            raise UnreachableError(problem.message, hint="see: mngr list --hosts") from error
         finally:
             waiting.cancel()
 

@@ -200,7 +200,7 @@ class SshHost:
                 f'no host "{self.name}": {done.complaint}',
                 hint="name it in your ssh config, or under [providers.ssh.hosts]",
             )
-        hint = next((hint for said, hint in _HINTS.items() if said in done.complaint), "try: ssh {} true")
+        hint = next((hint for words, hint in _HINTS.items() if words in done.complaint), "try: ssh {} true")
         last = done.complaint.splitlines()[-1] if done.complaint else f"ssh ended with {done.code}"
         raise UnreachableError(last, hint=hint.format(self._way.target))
 
@@ -252,7 +252,7 @@ class SshStream:
 
 def _is_turned_away(done: Completed) -> bool:
     """Whether the machine closed the connection before it answered, as it does with too many at once."""
-    return done.code == _ITS_OWN and any(said in done.complaint for said in _BANNER)
+    return done.code == _ITS_OWN and any(words in done.complaint for words in _BANNER)
 
 
 def _gone(name: str, why: str, hint: str = "") -> UnreachableError:

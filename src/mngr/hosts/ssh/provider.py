@@ -172,7 +172,7 @@ class SshProvider:
         folder = socket_folder(self._host_dir)
         os.makedirs(folder, mode=0o700, exist_ok=True)
         if os.lstat(folder).st_uid != os.geteuid():
-            raise MngrError(f"{folder} belongs to someone else", hint="have it removed, then try again")
+            raise MngrError(f"{folder} belongs to another user", hint="have it removed, then try again")
         return f"{folder}/{name[:20]}-{label:08x}"
 
     def _turn(self) -> int:
