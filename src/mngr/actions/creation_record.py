@@ -151,11 +151,18 @@ def drop_stale_records(manager: Manager, looks: Sequence[Look]) -> None:
         makes_hosts = not isinstance(manager.provider(provider), Pool)
         for name in _names(f"{_folder(manager)}/{provider}"):
             agent_id, at, host = name.removesuffix(".json").partition("@")
-            if not at or _is_fresh(f"{_folder(manager)}/{provider}/{name}"):
+            if not at:
+                continue
+            path = f"{_folder(manager)}/{provider}/{name}"
+            try:
+                is_fresh = time.time() - os.stat(path).st_mtime < _CREATION_MAY_TAKE_S
+            except OSError:
+                continue
+            if is_fresh:
                 continue
             is_gone = makes_hosts and (provider, host) not in listed
             if is_gone or agent_id not in answered.get((provider, host), {agent_id}):
-                _unlink(f"{_folder(manager)}/{provider}/{name}")
+                _unlink(path)
 
 
 def _folder(manager: Manager) -> str:
@@ -194,13 +201,6 @@ def _digest(salt: str, name: str, value: str) -> str:
 def _shown(value: object) -> str:
     text = shown_command(value) if isinstance(value, tuple) else str(value)
     return f'"{show(text)[:_SHOWN]}"'
-
-
-def _is_fresh(path: str) -> bool:
-    try:
-        return time.time() - os.stat(path).st_mtime < _CREATION_MAY_TAKE_S
-    except OSError:
-        return True
 
 
 def _names(folder: str) -> list[str]:

@@ -59,7 +59,9 @@ def read_env_file(path: str) -> dict[str, str]:
             raise UsageError(
                 f"{path}, line {number}: no NAME=VALUE", hint="one NAME=VALUE a line; # starts a comment"
             )
-        values[name.rstrip()] = _unquoted(value)
+        value = value.strip()
+        is_quoted = len(value) >= 2 and value[0] == value[-1] and value[0] in "'\""
+        values[name.rstrip()] = value[1:-1] if is_quoted else value
     return values
 
 
@@ -75,13 +77,6 @@ def identity_env(spec: AgentSpec, host_dir: str) -> dict[str, str]:
         "MNGR_OUTBOX": agent.outbox,
         "MNGR_BASE_COMMIT": spec.base_commit,
     }
-
-
-def _unquoted(value: str) -> str:
-    value = value.strip()
-    if len(value) >= 2 and value[0] == value[-1] and value[0] in "'\"":
-        return value[1:-1]
-    return value
 
 
 def expand_home(path: str, env: Mapping[str, str]) -> str:

@@ -6,7 +6,6 @@ from mngr.actions.manager import Manager, default_manager
 from mngr.actions.targets import resolve_one
 from mngr.actions.watch import watch
 from mngr.agents.shared.jsonl import read_tail
-from mngr.hosts.protocol import Host
 from mngr.model.agent import Agent
 from mngr.model.event import Event
 from mngr.store.paths import HostPaths
@@ -33,15 +32,11 @@ def follow(agent: Agent | str, *, manager: Manager | None = None) -> Iterator[Ev
     for rows in watch(row.host, manager):
         if all(other.agent.id != row.agent.id for other in rows):
             return
-        while data := _read(row.host, path, seen):
+        argv = ("sh", "-c", _READ, "mngr-events", path)
+        while data := row.host.run((*argv, str(seen + 1), str(_LOG_LIMIT))).stdout:
             # A line as long as all that is read at once never ends.
             whole = data.rfind(b"\n") + 1 or (len(data) if len(data) >= _LOG_LIMIT else 0)
             yield from read_events(data[:whole])
             seen += whole
             if len(data) < _LOG_LIMIT:
                 break
-
-
-def _read(host: Host, path: str, start: int) -> bytes:
-    argv = ("sh", "-c", _READ, "mngr-events", path, str(start + 1), str(_LOG_LIMIT))
-    return host.run(argv).stdout

@@ -42,7 +42,10 @@ class Filter(Struct, frozen=True):
             all(condition_holds(condition, agent) for condition in self.where)
             and (not self.running or agent.state in _LIVE)
             and (not self.stopped or agent.state in _ENDED)
-            and all(_has_label(label, agent) for label in self.labels)
+            and all(
+                key in agent.labels and (not equals or agent.labels[key] == value)
+                for key, equals, value in (label.partition("=") for label in self.labels)
+            )
             and (not self.project or agent.project == self.project)
             and (not self.provider or agent.host.provider == self.provider)
             and (not self.host or agent.host.name == self.host)
@@ -103,8 +106,3 @@ def as_text(value: Any) -> str:
     if isinstance(value, int | float):
         return str(value)
     return msgspec.json.encode(value).decode()
-
-
-def _has_label(text: str, agent: Agent) -> bool:
-    key, equals, value = text.partition("=")
-    return key in agent.labels and (not equals or agent.labels[key] == value)

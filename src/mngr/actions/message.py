@@ -3,7 +3,6 @@
 from msgspec import Struct
 
 from mngr.actions.manager import Manager, default_manager
-from mngr.actions.rows import Row
 from mngr.actions.targets import resolve_one
 from mngr.errors import RefusedError, UsageError
 from mngr.hosts.protocol import Host
@@ -32,7 +31,10 @@ def message(agent: Agent | str, text: str | bytes, *, manager: Manager | None = 
     data = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text
     check_message(data)
     row = resolve_one(manager, agent)
-    if row.agent.state not in _ALIVE and not _lives_unknown(row):
+    # Where it lives and only what it does is unknown, its type may find out, or say what is in the way.
+    pane = row.evidence.pane
+    lives_unknown = row.agent.state == AgentState.UNKNOWN and pane is not None and not pane.dead
+    if row.agent.state not in _ALIVE and not lives_unknown:
         raise RefusedError(
             f'"{row.agent.name}" is {row.agent.state}: no program would read it',
             hint=f"mngr start {row.agent.name}",
@@ -40,12 +42,6 @@ def message(agent: Agent | str, text: str | bytes, *, manager: Manager | None = 
     receipt = deliver(row.host, row.spec, data, manager, session=row.agent.session)
     manager.hook("after_message", agent=row.agent, receipt=receipt)
     return Messaged(row.agent, receipt)
-
-
-def _lives_unknown(row: Row) -> bool:
-    """Whether it lives and only what it does is unknown: its type may find out, or say what is in the way."""
-    pane = row.evidence.pane
-    return row.agent.state == AgentState.UNKNOWN and pane is not None and not pane.dead
 
 
 def check_message(data: bytes) -> None:

@@ -38,7 +38,16 @@ def migrate(agent: Agent | str, target: str, *, manager: Manager | None = None) 
         if was_live:
             start(row.agent.id, manager=manager)
         raise
-    return msgspec.structs.replace(moved, notes=(*moved.notes, *_leave(row, manager)))
+    try:
+        (gone,) = destroy_rows([row], manager=manager)
+    except MngrError as error:
+        gone = error
+    left: tuple[str, ...] = ()
+    if isinstance(gone, Change):
+        left = gone.notes
+    else:  # it stays there, stopped
+        left = (f"the old one could not be removed: {gone.message}; later: mngr destroy {row.agent.id}",)
+    return msgspec.structs.replace(moved, notes=(*moved.notes, *left))
 
 
 def destination(target: str, manager: Manager) -> Address:
@@ -69,14 +78,3 @@ def _move(row: Row, there: Address, manager: Manager) -> Change:
         destroy(moved.agent, manager=manager)
         raise
     return moved
-
-
-def _leave(row: Row, manager: Manager) -> tuple[str, ...]:
-    """Removes the agent where it was; one that cannot be removed stays there, stopped, and is named."""
-    try:
-        (gone,) = destroy_rows([row], manager=manager)
-    except MngrError as error:
-        gone = error
-    if isinstance(gone, Change):
-        return gone.notes
-    return (f"the old one could not be removed: {gone.message}; later: mngr destroy {row.agent.id}",)

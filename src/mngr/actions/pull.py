@@ -89,7 +89,11 @@ def pull_outbox(
     manager = default_manager(manager)
     row = resolve_one(manager, agent)
     outbox = HostPaths(row.host.dir).agent(row.agent.id).outbox
-    into = _outbox_folder(os.path.join(manager.cwd, to), row.agent)
+    into = os.path.join(manager.cwd, to, _safe_name(row.agent))
+    if os.path.islink(into):
+        raise RefusedError(
+            f"{into} is a link: files of an agent do not go through it", hint="name another directory: --to"
+        )
     try:
         limits = Limits(file_bytes=max_bytes, total_bytes=max_bytes) if max_bytes else Limits()
         pulled = files.pull_outbox(row.host, outbox, into, limits=limits, force=force)
@@ -152,12 +156,3 @@ def _safe_name(agent: Agent) -> str:
     if is_agent_id(agent.id):
         return agent.id
     raise RefusedError(f"agent {agent.id!r} has neither a name nor an id that can be used here")
-
-
-def _outbox_folder(to: str, agent: Agent) -> str:
-    folder = os.path.join(to, _safe_name(agent))
-    if os.path.islink(folder):
-        raise RefusedError(
-            f"{folder} is a link: files of an agent do not go through it", hint="name another directory: --to"
-        )
-    return folder

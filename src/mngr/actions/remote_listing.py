@@ -154,7 +154,13 @@ def _known(manager: Manager, ref: HostRef) -> tuple[Agent, ...]:
 
 def _look(manager: Manager, ref: HostRef, deadline_s: float) -> Look:
     if ref.state != HostState.RUNNING:
-        return Look(ref, known=remembered(manager, ref) or _labelled(manager, ref))
+        known = remembered(manager, ref)
+        if not known:
+            # The agent that it was made for, by its label, is all that another machine knows of a host that is stopped.
+            provider = manager.provider(ref.provider)
+            spec = spec_of(provider.tags(ref.name)) if isinstance(provider, Labelled) else None
+            known = (agent_of_label(spec, ref),) if spec else ()
+        return Look(ref, known=known)
     try:
         host = manager.provider(ref.provider).open(ref.name)
         # Many sandboxes are heard by one loop of this process: those it is late for are not given up for that.
@@ -164,13 +170,6 @@ def _look(manager: Manager, ref: HostRef, deadline_s: float) -> Look:
         return _silent(manager, ref, error.message)
     remember(manager, ref, tuple(row.agent for row in rows))
     return Look(ref, rows, host=host)
-
-
-def _labelled(manager: Manager, ref: HostRef) -> tuple[Agent, ...]:
-    """The agent that a host was made for, by its label: all that another machine knows of a host that is stopped."""
-    provider = manager.provider(ref.provider)
-    spec = spec_of(provider.tags(ref.name)) if isinstance(provider, Labelled) else None
-    return (agent_of_label(spec, ref),) if spec else ()
 
 
 def _silent(manager: Manager, ref: HostRef, why: str) -> Look:

@@ -99,17 +99,13 @@ def rows_from(done: Completed, host: Host, manager: Manager) -> tuple[Row, ...]:
     rows = tuple(_row(evidence, seen, host, manager) for evidence in seen.agents)
     for row in rows:
         if row.evidence.has_bad_fold or row.evidence.tail_bytes > _FOLD_WHEN_BYTES:
-            _write_fold(row, paths.agent(row.agent.id).fold)
+            # It saves the next look the work; one that cannot be used is replaced by one that says: from the beginning.
+            fold = Folded() if row.evidence.has_bad_fold else row.evidence.folded
+            try:
+                host.write(paths.agent(row.agent.id).fold, encode_fold(fold))
+            except MngrError:
+                pass  # the log has it all
     return rows
-
-
-def _write_fold(row: Row, path: str) -> None:
-    """Saves the next look the work; a fold that cannot be used is replaced by one that says: from the beginning."""
-    fold = Folded() if row.evidence.has_bad_fold else row.evidence.folded
-    try:
-        row.host.write(path, encode_fold(fold))
-    except MngrError:
-        pass  # the log has it all
 
 
 def just_launched(spec: AgentSpec, pid: int, started_at: float, host: Host, manager: Manager) -> Agent:
@@ -195,22 +191,16 @@ def is_alive(creator: Creator) -> bool:
 
 def _row(evidence: Evidence, seen: HostEvidence, host: Host, manager: Manager) -> Row:
     phase = life(evidence, seen, creator_alive=is_creator_alive(evidence, seen.now))
-    if phase.state == AgentState.RUNNING and evidence.spec:
-        phase = _refined(evidence, seen.now, phase, manager)
+    spec = evidence.spec
+    if phase.state == AgentState.RUNNING and spec and spec.type != "command":
+        try:
+            phase = manager.phase(spec.type, evidence, seen.now)
+        except MngrError as error:
+            phase = Phase(AgentState.UNKNOWN, f"alive, but its type cannot say more: {error.message}")
     if evidence.folded.skipped:
         unread = f"{evidence.folded.skipped / (1 << 20):.1f} MB of its log were too much to read"
         phase = msgspec.structs.replace(phase, why=f"{phase.why}; {unread}")
     return Row(_agent(evidence, phase, host), host, evidence, seen.now)
-
-
-def _refined(evidence: Evidence, now: float, alive: Phase, manager: Manager) -> Phase:
-    assert evidence.spec
-    if evidence.spec.type == "command":
-        return alive
-    try:
-        return manager.phase(evidence.spec.type, evidence, now)
-    except MngrError as error:
-        return Phase(AgentState.UNKNOWN, f"alive, but its type cannot say more: {error.message}")
 
 
 def _agent(evidence: Evidence, phase: Phase, host: Host) -> Agent:

@@ -45,8 +45,10 @@ def resolve(
     narrowed = _narrowed(given, names, manager)
     is_narrow = bool(names) and is_named is not None
     listing, rows = look_and_list(narrowed, is_meant=is_named, is_narrow=is_narrow, manager=manager)
-    if is_narrow and any(not _is_listed(name, listing, manager) for name in names):
-        listing, rows = look_and_list(narrowed, is_meant=is_named, manager=manager)
+    if is_narrow:
+        addresses = [manager.address(name) for name in names]
+        if any(not any(is_meant(address, agent) for agent in listing.agents) for address in addresses):
+            listing, rows = look_and_list(narrowed, is_meant=is_named, manager=manager)
     if not names:
         reachable = tuple(rows[key_of(agent)] for agent in listing.agents if key_of(agent) in rows)
         return FoundAgents(reachable, {}, listing.warnings)
@@ -109,11 +111,6 @@ def _meant(name: str, listing: Listing, rows: dict[tuple[str, ...], Row], manage
         candidates = ", ".join(agent.address for agent in matches)
         raise UsageError(f'"{name}" could be any of: {candidates}', hint="write the address, or the id")
     return [_reachable(matches[0], rows)]
-
-
-def _is_listed(name: str, listing: Listing, manager: Manager) -> bool:
-    address = manager.address(name)
-    return any(is_meant(address, agent) for agent in listing.agents)
 
 
 def _reachable(agent: Agent, rows: dict[tuple[str, ...], Row]) -> Row:

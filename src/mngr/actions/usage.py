@@ -101,8 +101,13 @@ def usage_of_rows(
         else:
             problems += [each.message for each in outcome if isinstance(each, MngrError)]
             entries += [each for each in outcome if isinstance(each, _Entry) and each.at >= since]
-    groups = _grouped(entries, by)
-    spent = sorted((_sum(name, group) for name, group in groups.items()), key=_order(by))
+    groups: dict[str, list[_Entry]] = {}
+    for entry in entries:
+        for name in _names(entry, by):
+            groups.setdefault(name, []).append(entry)
+    spent = sorted((_sum(name, group) for name, group in groups.items()), key=lambda one: one.group)
+    if by != "day":
+        spent.sort(key=lambda one: (-(one.cost_usd or 0), -(one.input_tokens + one.output_tokens)))
     return UsageReport(SCHEMA, by, tuple(spent), _sum("total", entries), shipped_on(), tuple(problems))
 
 
@@ -166,14 +171,6 @@ def _read_others(rows: Sequence[Row], manager: Manager) -> Iterator[_Entry | Mng
             yield _Entry(row.agent, row.evidence.folded.last_at or time.time(), used)
 
 
-def _grouped(entries: Sequence[_Entry], by: str) -> dict[str, list[_Entry]]:
-    groups: dict[str, list[_Entry]] = {}
-    for entry in entries:
-        for name in _names(entry, by):
-            groups.setdefault(name, []).append(entry)
-    return groups
-
-
 def _names(entry: _Entry, by: str) -> Sequence[str]:
     """The groups an entry belongs to; with several labels it is in several."""
     agent = entry.agent
@@ -207,9 +204,3 @@ def _sum(name: str, entries: Sequence[_Entry]) -> Spent:
         models=tuple(sorted(models)),
         unpriced=tuple(sorted({one.model for one in used if one.model and one.cost_usd is None})),
     )
-
-
-def _order(by: str) -> Callable[[Spent], tuple[float, float, str]]:
-    if by == "day":
-        return lambda spent: (0, 0, spent.group)
-    return lambda spent: (-(spent.cost_usd or 0), -(spent.input_tokens + spent.output_tokens), spent.group)

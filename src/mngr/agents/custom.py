@@ -35,7 +35,15 @@ def custom_type(name: str, table: Mapping[str, Any], lookup: Callable[[str], Age
             f'agent type "{name}" has the parent "{parent}", which is neither built in nor of a plugin',
             hint=did_you_mean(parent, known),
         )
-    words = (*_split(name, table.get("command", ())), *table.get("args", ()))
+    command = table.get("command", ())
+    try:
+        program = shlex.split(command) if isinstance(command, str) else command
+    except ValueError as error:
+        raise UsageError(
+            f'the command of agent type "{name}" cannot be read: {error}',
+            hint='close its quotes, or write a list: command = ["prog", "arg"]',
+        ) from None
+    words = (*program, *table.get("args", ()))
     return CustomType(name, lookup(parent), words, dict(table.get("env", {})))
 
 
@@ -88,15 +96,3 @@ class CustomType:
 
     def _with_env(self, command: Command) -> Command:
         return Command(command.argv, {**command.env, **self._env})
-
-
-def _split(name: str, command: str | list[str] | tuple[str, ...]) -> list[str]:
-    if not isinstance(command, str):
-        return list(command)
-    try:
-        return shlex.split(command)
-    except ValueError as error:
-        raise UsageError(
-            f'the command of agent type "{name}" cannot be read: {error}',
-            hint='close its quotes, or write a list: command = ["prog", "arg"]',
-        ) from None

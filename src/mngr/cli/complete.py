@@ -23,14 +23,13 @@ def candidates(words: list[str], env: "os._Environ[str] | dict[str, str]") -> li
     if "--" in before:
         return []
     verb, rest = _verb(before, table)
-    found = _after(verb, rest, last, table, env) if verb else _commands(table)
+    if verb:
+        found = _after(verb, rest, last, table, env)
+    else:
+        from mngr.registry import plugin_commands  # costs as much as all the rest: only for the first word
+
+        found = [*(name for name in table if " " not in name), *plugin_commands()]
     return sorted(word for word in dict.fromkeys(found) if word.startswith(last) and word.isprintable())
-
-
-def _commands(table: dict[str, tuple[str, list[str]]]) -> list[str]:
-    from mngr.registry import plugin_commands  # costs as much as all the rest: only for the first word
-
-    return [*(name for name in table if " " not in name), *plugin_commands()]
 
 
 def _verb(before: list[str], table: dict[str, tuple[str, list[str]]]) -> tuple[str, list[str]]:

@@ -43,8 +43,16 @@ def message_text(message: str | None, file: str | None, *, edit: bool, stdin_is_
         )
     if message is not None:
         return message.encode("utf-8", "surrogateescape")
+    if file == "-":
+        return sys.stdin.buffer.read()
     if file is not None:
-        return _read(file)
+        try:
+            with open(file, "rb") as opened:
+                return opened.read()
+        except OSError as error:
+            raise UsageError(
+                f"cannot read --message-file {file}: {error.strerror}", hint="- reads stdin"
+            ) from None
     if edit:
         return edit_text().encode("utf-8", "surrogateescape")
     if stdin_is_free and not sys.stdin.isatty():
@@ -60,15 +68,3 @@ def message_or_editor(message: str | None, file: str | None, *, edit: bool, stdi
     if not is_interactive():
         raise UsageError("no message", hint="give it with -m, --message-file or on standard input")
     return edit_text().encode("utf-8", "surrogateescape")
-
-
-def _read(path: str) -> bytes:
-    if path == "-":
-        return sys.stdin.buffer.read()
-    try:
-        with open(path, "rb") as file:
-            return file.read()
-    except OSError as error:
-        raise UsageError(
-            f"cannot read --message-file {path}: {error.strerror}", hint="- reads stdin"
-        ) from None

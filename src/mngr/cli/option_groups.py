@@ -28,22 +28,19 @@ class CommonVerbOption(click.Option):
 def option_groups(command: click.Command, context: click.Context) -> Iterator[tuple[str, list[click.Option]]]:
     """The options that help shows, under their headings."""
     shown = [param for param in command.get_params(context) if isinstance(param, click.Option)]
-    for title in (OWN, CHOOSING, COMMON):
-        options = [option for option in shown if not option.hidden and _title(option, command) == title]
-        if options:
-            yield title, options
+    groups: dict[str, list[click.Option]] = {OWN: [], CHOOSING: [], COMMON: []}
+    for option in shown:
+        is_own = option in command.params and not getattr(option, "is_common", False)
+        title = CHOOSING if isinstance(option, ChoosingOption) else OWN if is_own else COMMON
+        if not option.hidden:
+            groups[title].append(option)
+    yield from ((title, options) for title, options in groups.items() if options)
 
 
 def option_lines(options: list[click.Option], context: click.Context) -> list[tuple[str, str]]:
     """How help names each option, and what it says about it."""
     records = (option.get_help_record(context) for option in options)
     return [(record[0], _plain(record[1])) for record in records if record]
-
-
-def _title(option: click.Option, command: click.Command) -> str:
-    if isinstance(option, ChoosingOption):
-        return CHOOSING
-    return OWN if option in command.params and not getattr(option, "is_common", False) else COMMON
 
 
 def _plain(text: str) -> str:

@@ -18,7 +18,11 @@ def while_read(before: Callable[[], None] | None = None) -> Iterator[None]:
 
     `before` is called first, in another thread, to end what the command would wait for.
     """
-    if not _is_pipe(_STDOUT):
+    try:
+        mode = os.fstat(_STDOUT).st_mode
+    except OSError:
+        mode = 0
+    if not (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)):
         yield
         return
     ours, watchers = os.pipe()
@@ -41,11 +45,3 @@ def _watch(ours: int, before: Callable[[], None] | None) -> None:
         if before:
             before()
         end_for_want_of_a_reader()
-
-
-def _is_pipe(number: int) -> bool:
-    try:
-        mode = os.fstat(number).st_mode
-    except OSError:
-        return False
-    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)

@@ -5,7 +5,7 @@ from typing import Any
 
 from mngr.actions.many import run_many
 from mngr.actions.rows import Row
-from mngr.actions.targets import FoundAgents, resolve
+from mngr.actions.targets import resolve
 from mngr.cli.call import Call
 from mngr.cli.options import Chosen
 from mngr.cli.outcome import TargetOutcome
@@ -94,23 +94,21 @@ def _flat(call: Call, chosen: Chosen) -> Iterator[Meant | TargetOutcome]:
 
 
 def _find_items(call: Call, chosen: Chosen, items: list[Item]) -> tuple[list[Meant], list[TargetOutcome]]:
-    asked = [item for item in items if not item.problem and not item.has_failed_before]
-    lost = [
-        TargetOutcome(item, error=_problem(item)) for item in items if item.problem or item.has_failed_before
-    ]
+    """The agents that lines are about, and why the other lines have none."""
+    asked, meant, lost = list[Item](), list[Meant](), list[TargetOutcome]()
+    for item in items:
+        if item.has_failed_before:
+            lost.append(TargetOutcome(item, error=failed_before(item)))
+        elif item.problem:
+            hint = 'one agent record, or {"name": "…"}, or a bare name a line'
+            lost.append(TargetOutcome(item, error=UsageError(item.problem, hint=hint)))
+        else:
+            asked.append(item)
     if not asked:
         return [], lost
     found = resolve(call.manager, [item.target for item in asked], filter=chosen.filter)
     call.warn(*found.warnings)
-    meant, missing = _matched(asked, found)
-    return meant, lost + missing
-
-
-def _matched(asked: list[Item], found: FoundAgents) -> tuple[list[Meant], list[TargetOutcome]]:
-    """Which row belongs to which line, and why the others have none."""
     rows = {word: row for row in found.rows for word in (row.agent.name, row.agent.address, row.agent.id)}
-    meant: list[Meant] = []
-    lost: list[TargetOutcome] = []
     for item in asked:
         row = rows.get(item.target)
         if row:
@@ -119,12 +117,6 @@ def _matched(asked: list[Item], found: FoundAgents) -> tuple[list[Meant], list[T
             error = found.missing.get(item.target, NotFoundError(f'no agent "{item.target}"'))
             lost.append(TargetOutcome(item, error=error))
     return meant, lost
-
-
-def _problem(item: Item) -> MngrError:
-    if item.has_failed_before:
-        return failed_before(item)
-    return UsageError(item.problem, hint='one agent record, or {"name": "…"}, or a bare name a line')
 
 
 def failed_before(item: Item) -> MngrError:

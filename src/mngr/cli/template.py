@@ -34,10 +34,13 @@ class OutputTemplate(Struct, frozen=True):
 
     def fill(self, record: Mapping[str, Any]) -> str:
         """The line; a field that is not there now (an absent label) is empty. Fields are made safe for a terminal."""
-        return "".join(
-            _shown(piece, as_text(_value(record, piece))) if index % 2 else piece
-            for index, piece in enumerate(self.pieces)
-        )
+        line = ""
+        for index, piece in enumerate(self.pieces):
+            if index % 2:
+                text = as_text(_value(record, piece))
+                piece = safe_lines(text) if piece in _TEXTS else one_line(text)
+            line += piece
+        return line
 
 
 def parse_template(text: str) -> OutputTemplate:
@@ -82,10 +85,6 @@ def as_text(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()
-
-
-def _shown(field: str, value: str) -> str:
-    return safe_lines(value) if field in _TEXTS else one_line(value)
 
 
 def _value(record: Mapping[str, Any], field: str) -> Any:

@@ -46,8 +46,11 @@ class Verb(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         for option in self.rules.many_values:
             args = spread(option, args)
-        own, dashes, command = _split_at_dashes(args) if self.rules.takes_command else (args, False, [])
-        ctx.allow_interspersed_args = dashes or ctx.allow_interspersed_args
+        own, command = args, list[str]()
+        if self.rules.takes_command and "--" in args:
+            at = args.index("--")
+            own, command = args[:at], args[at + 1 :]
+            ctx.allow_interspersed_args = True
         given = self.make_parser(ctx).parse_args(list(own))[0]
         if not given.get("help"):
             self._begin(ctx, given)
@@ -152,8 +155,13 @@ def defaults_from(section: Mapping[str, Any], command: click.Command) -> dict[st
     defaults = {}
     for name, value in section.items():
         param = known.get(name)
-        if param is not None and param.name:
-            defaults[param.name] = _words(value) if getattr(param, "multiple", False) else value
+        if param is None or not param.name:
+            continue
+        if getattr(param, "multiple", False) and isinstance(value, dict):
+            value = [f"{key}={item}" for key, item in value.items()]
+        elif getattr(param, "multiple", False):
+            value = list(value) if isinstance(value, list) else [value]
+        defaults[param.name] = value
     return defaults
 
 
@@ -171,19 +179,6 @@ def spread(option: str, args: list[str]) -> list[str]:
             result.append(option)
         result.append(word)
     return result
-
-
-def _split_at_dashes(args: list[str]) -> tuple[list[str], bool, list[str]]:
-    if "--" not in args:
-        return args, False, []
-    at = args.index("--")
-    return args[:at], True, args[at + 1 :]
-
-
-def _words(value: Any) -> list[Any]:
-    if isinstance(value, dict):
-        return [f"{key}={item}" for key, item in value.items()]
-    return list(value) if isinstance(value, list) else [value]
 
 
 def _write_examples(lines: list[str], formatter: click.HelpFormatter) -> None:

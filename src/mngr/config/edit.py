@@ -62,29 +62,23 @@ def unset_value(places: ConfigDirs, scope: str, dotted: str) -> Edited:
 
 def _edit(places: ConfigDirs, scope: str, key: Key, change: Callable[[str, str], str]) -> Edited:
     path, is_user = file_for(places, scope), scope == "user"
+    folder = os.path.dirname(path)
     if not is_user:
-        _refuse_links(path, places.repo_root)
-    with directory_lock(os.path.dirname(path), 0o700 if is_user else 0o777):
+        # A repository could link its config to any file of the user's and have us write there.
+        own = os.path.join(os.path.realpath(places.repo_root), ".mngr", os.path.basename(path))
+        if os.path.realpath(path) != own:
+            raise RefusedError(
+                f"{path} leads out of the repository through a link", hint="replace it by a plain file"
+            )
+    with directory_lock(folder, 0o700 if is_user else 0o777):
         before = read_file(path)
         old = before or b""
         new = change(decode(old, path), path).encode()
         if new != old:
             write_file(path, new, 0o666 if scope == "project" else 0o600)
         if scope == "local" and before is None and new:
-            _hide_from_git(os.path.dirname(path))
+            ignored = os.path.join(folder, ".gitignore")
+            if not os.path.lexists(ignored):
+                write_file(ignored, b"/.gitignore\n/settings.local.toml\n", 0o666)
     trusted = is_user or trust_own_edit(path, before, new, places.host_dir)
     return Edited(path, join_key(key), new != old, trusted)
-
-
-def _refuse_links(path: str, root: str) -> None:
-    """A repository could link its config to any file of the user's and have us write there."""
-    if os.path.realpath(path) != os.path.join(os.path.realpath(root), ".mngr", os.path.basename(path)):
-        raise RefusedError(
-            f"{path} leads out of the repository through a link", hint="replace it by a plain file"
-        )
-
-
-def _hide_from_git(folder: str) -> None:
-    path = os.path.join(folder, ".gitignore")
-    if not os.path.lexists(path):
-        write_file(path, b"/.gitignore\n/settings.local.toml\n", 0o666)

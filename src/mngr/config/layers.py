@@ -114,7 +114,12 @@ def load_config(
     check_host_dir(places.host_dir, env)
     layers = [Layer("default", DEFAULTS)]
     layers += [layer for path in places.files if (layer := _file_layer(path, places, schema))]
-    notes = tuple(_note(layer) for layer in layers if layer.untrusted)
+    notes = tuple(
+        f"{layer.source}: without effect until you trust it: {', '.join(needs_trust(layer.untrusted))} "
+        "(read it, then: mngr config trust)"
+        for layer in layers
+        if layer.untrusted
+    )
     layers += _env_layers(env, _in_effect(layers), schema)
     # One layer for all `-S` words, in which the last one wins.
     values: Tables = {}
@@ -169,11 +174,6 @@ def _file_layer(path: str, places: ConfigDirs, schema: Schema) -> Layer | None:
     if held and is_trusted(path, data, places.host_dir):
         return Layer(path, document)
     return Layer(path, free, held)
-
-
-def _note(layer: Layer) -> str:
-    keys = ", ".join(needs_trust(layer.untrusted))
-    return f"{layer.source}: without effect until you trust it: {keys} (read it, then: mngr config trust)"
 
 
 def _env_layers(env: Mapping[str, str], tree: Tables, schema: Schema) -> list[Layer]:

@@ -149,16 +149,13 @@ def _check_table(table: Mapping[str, Any], source: str, schema: Schema, at: Key)
 
 
 def _wrong_kind(source: str, key: Key, kind: ValueKind, found: Any) -> UsageError:
-    return UsageError(f"{source}: {_shown(key)} must be {kind.expected}", hint=f"it is {_kind_of(found)}")
+    names = {bool: "true or false", int: "a number", float: "a number", list: "a list", dict: "a table"}
+    is_now = names.get(type(found), "a date or time")
+    if isinstance(found, str):
+        is_now = f"the text {quote_text(found[:40])}"
+    return UsageError(f"{source}: {_shown(key)} must be {kind.expected}", hint=f"it is {is_now}")
 
 
 def _shown(key: Key) -> str:
     dotted = join_key(part[:80] for part in key)
     return dotted if '"' in dotted else f'"{dotted}"'
-
-
-def _kind_of(value: Any) -> str:
-    if isinstance(value, str):
-        return f"the text {quote_text(value[:40])}"
-    names = {bool: "true or false", int: "a number", float: "a number", list: "a list", dict: "a table"}
-    return names.get(type(value), "a date or time")

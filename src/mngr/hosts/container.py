@@ -80,7 +80,9 @@ class InsideStream:
 def parcels(program: str, mark: str, *, has_input: bool = True) -> tuple[dict[str, str], str]:
     """A program as variables of an environment, since everybody may read a command line, and what `sh -c` is given."""
     text = f": {mark}\n{program}"
-    if not _is_text(text):
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:  # JSON and the like know only Unicode
         text = as_ascii(encode(text))
     pieces = [text[at : at + _PARCEL] for at in range(0, len(text), _PARCEL)]
     names = [f"MNGR_DO_{number}" for number in range(len(pieces))]
@@ -97,12 +99,3 @@ def as_ascii(program: bytes) -> str:
         for byte in program
     )
     return f"""eval "$(printf %b '{octal}')\""""
-
-
-def _is_text(program: str) -> bool:
-    """Whether it survives JSON and the like, which know only Unicode."""
-    try:
-        program.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True

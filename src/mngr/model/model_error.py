@@ -40,10 +40,9 @@ def model_error(data: Mapping[str, Any]) -> ModelError:
     name, message = str(data.get("error") or ""), str(data.get("message") or "")
     status = data.get("status")
     text = f"{name} {message}" if message else name
-    return ModelError(
-        error_kind(name, status if isinstance(status, int) else 0, text),
-        _one_line(message or name or "an error without a text"),
-    )
+    line = " ".join((message or name or "an error without a text").split())
+    shown = "".join(char for char in line if char.isprintable())[:_LONGEST]
+    return ModelError(error_kind(name, status if isinstance(status, int) else 0, text), shown)
 
 
 def error_kind(name: str, status: int, text: str) -> ErrorKind:
@@ -64,8 +63,3 @@ def _status_in(lower: str) -> int:
         if number.isdecimal() and len(number) == 3:
             return int(number)
     return int(lower[:3]) if lower[:3].isdecimal() and len(lower) > 3 and not lower[3].isalnum() else 0
-
-
-def _one_line(text: str) -> str:
-    line = " ".join(text.split())
-    return "".join(char for char in line if char.isprintable())[:_LONGEST]

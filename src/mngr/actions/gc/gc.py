@@ -84,7 +84,8 @@ def remove_garbage(items: Sequence[Garbage], *, manager: Manager | None = None) 
             except MngrError as error:
                 failed.append(error)
     for host in _hosts(looks, manager):
-        if not any(_is_on(item, host) for item in items):
+        here = (host.provider, host.name)
+        if not any(item.kind != HOST and (item.host.provider, item.host.name) == here for item in items):
             continue
         now = {_key(item): item for item in _garbage_there(host, manager)}
         rows = {row.agent.id: row for row in look_at(host, manager)} if now else {}
@@ -147,10 +148,6 @@ def _orphans(looks: Sequence[Look], manager: Manager) -> list[Garbage]:
     return [Garbage(HOST, ref.name, why, ref) for ref, why in unused_hosts(manager, looks)]
 
 
-def _is_on(item: Garbage, host: Host) -> bool:
-    return item.kind != HOST and (item.host.provider, item.host.name) == (host.provider, host.name)
-
-
 def _hosts(looks: Sequence[Look], manager: Manager) -> list[Host]:
     """Hosts whose listing worked."""
     hosts: list[Host] = []
@@ -186,19 +183,16 @@ def _is_owned(item: ScannedItem, rows: Sequence[Row]) -> bool:
 def _stale_refs(rows: Sequence[Row], ref: HostRef, manager: Manager) -> list[Garbage]:
     """References of ours that are not needed any more: in the repositories of agents and in the current one."""
     sources = {row.evidence.spec.source: source_of(row.evidence.spec) for row in rows if row.evidence.spec}
-    repositories = {source.common_dir for source in (*sources.values(), _here(manager)) if source}
+    try:
+        here: WorkSource | None = find_source(manager.cwd)
+    except UsageError:
+        here = None
+    repositories = {source.common_dir for source in (*sources.values(), here) if source}
     return [
         Garbage(REF, f"{repository} {name}", _WHY[REF], ref)
         for repository in sorted(filter(None, repositories))
         for name in stale_refs(repository, manager.host_dir)
     ]
-
-
-def _here(manager: Manager) -> WorkSource | None:
-    try:
-        return find_source(manager.cwd)
-    except UsageError:
-        return None
 
 
 def _remove(item: Garbage, host: Host, rows: dict[str, Row], manager: Manager) -> tuple[str, ...]:
@@ -212,7 +206,9 @@ def _remove(item: Garbage, host: Host, rows: dict[str, Row], manager: Manager) -
     if item.kind == WORK:
         return remove_unused(host, item.what)
     if item.kind in (SESSION, AGENT_DIR):
-        _end(host, item)
+        # Ends what still runs for an agent that is no more.
+        session = item.what if item.kind == SESSION else ""
+        claim.end_session(host, AgentSpec(item.agent_id, session, "", (), "", 0.0, prefix=""))
     paths = HostPaths(host.dir)
     if item.kind == NAME:
         own, name = quote(paths.agent(item.agent_id).dir), item.what.rpartition("/")[2]
@@ -264,10 +260,3 @@ def _what_was_sent(spec: AgentSpec, host: Host) -> Sent | None:
 
 def _is_inside(spec: AgentSpec, host: Host) -> bool:
     return spec.work_dir.startswith(HostPaths(host.dir).work + "/")
-
-
-def _end(host: Host, item: Garbage) -> None:
-    """Ends what still runs for an agent that is no more."""
-    name = item.what if item.kind == SESSION else ""
-    gone = AgentSpec(item.agent_id, name, "", (), "", 0.0, prefix="")
-    claim.end_session(host, gone)

@@ -10,11 +10,10 @@ from collections.abc import Iterator, Sequence
 from mngr.actions.host_notes import creator_of, forget, forget_creation, noted_creations, remembered
 from mngr.actions.manager import Manager
 from mngr.actions.owner import is_left_alone
-from mngr.actions.rows import Look, Row, is_alive, is_ours
+from mngr.actions.rows import Look, is_alive, is_ours
 from mngr.errors import MngrError
 from mngr.hosts.labels import creator_in, spec_of
-from mngr.hosts.protocol import Host, Labelled, Pool
-from mngr.model.agent import AgentSpec
+from mngr.hosts.protocol import Labelled, Pool
 from mngr.model.host import HostRef, HostState
 from mngr.sh.program import READ_AND_RUN, encode
 from mngr.sh.quote import quote
@@ -38,7 +37,9 @@ def unused_hosts(manager: Manager, looks: Sequence[Look]) -> Iterator[tuple[Host
             yield ref, INTERRUPTED
             continue
         # What we saw on it counts, not the label that it was made with.
-        if look.warning or look.rows or remembered(manager, ref) or not _is_made(manager, ref):
+        if look.warning or look.rows or remembered(manager, ref):
+            continue
+        if ref.provider == "local" or isinstance(manager.provider(ref.provider), Pool):
             continue
         if _is_given_up(manager, ref) or _is_labelled_in_vain(manager, ref):
             yield ref, INTERRUPTED
@@ -66,10 +67,6 @@ def drop_stale_notes(manager: Manager, looks: Sequence[Look]) -> None:
             forget_creation(manager, ref)
 
 
-def _is_made(manager: Manager, ref: HostRef) -> bool:
-    return ref.provider != "local" and not isinstance(manager.provider(ref.provider), Pool)
-
-
 def _is_given_up(manager: Manager, ref: HostRef) -> bool:
     creator = creator_of(manager, ref)
     if creator is None or creator.machine != os.uname().nodename:
@@ -84,13 +81,14 @@ def _is_uncleared(manager: Manager, look: Look) -> bool:
         own = spec_of(provider.tags(look.ref.name)) if isinstance(provider, Labelled) else None
     except MngrError:
         return False
-    return own is not None and all(_is_from_before(row, own) for row in look.rows)
-
-
-def _is_from_before(row: Row, own: AgentSpec) -> bool:
-    spec = row.evidence.spec
-    is_running = row.evidence.alive or row.evidence.pane is not None
-    return spec is not None and spec.created_at < own.created_at and not is_running
+    if own is None:
+        return False
+    for row in look.rows:
+        spec = row.evidence.spec
+        is_running = row.evidence.alive or row.evidence.pane is not None
+        if spec is None or spec.created_at >= own.created_at or is_running:
+            return False
+    return True
 
 
 def _is_labelled_in_vain(manager: Manager, ref: HostRef) -> bool:
@@ -107,13 +105,12 @@ def _is_labelled_in_vain(manager: Manager, ref: HostRef) -> bool:
             is_gone = not (is_ours(creator) and is_alive(creator))
         else:
             is_gone = spec is not None and time.time() - spec.created_at > _CREATION_MAY_TAKE_S
-        return is_gone and (spec is None or _has_had_no_agent(provider.open(ref.name)))
+        if not is_gone or spec is None:
+            return is_gone
+        host = provider.open(ref.name)
+        return host.run(("test", "-e", HostPaths(host.dir).agents)).code == 1
     except MngrError:
         return False
-
-
-def _has_had_no_agent(host: Host) -> bool:
-    return host.run(("test", "-e", HostPaths(host.dir).agents)).code == 1
 
 
 def _is_left(manager: Manager, ref: HostRef) -> bool:

@@ -26,9 +26,13 @@ _TIMEOUT_S = 3600.0
 def remove_unused(host: Host, path: str) -> tuple[str, ...]:
     """Removes the directory; a worktree's commits and uncommitted work become branches, others' go to the store."""
     when_unused(host, path)
-    source = _repository(host, path)
-    if source:
-        return _remove_worktree(host, path, source)
+    if shares_files(host) and os.path.isfile(os.path.join(path, ".git")):
+        try:
+            source = find_source(path, isolated=True)
+        except UsageError:
+            pass  # no repository has it as a worktree
+        else:
+            return _remove_worktree(host, path, source)
     return keep_commits(host, path) + remove_work_dir(host, path)
 
 
@@ -44,16 +48,6 @@ def _users(host: Host, path: str) -> str:
     # The path comes in on stdin and is no argument, or the search would find itself.
     script = program("sh/users", folder=path)
     return " ".join(host.run(READ_AND_RUN, stdin=encode(script)).text.split())
-
-
-def _repository(host: Host, path: str) -> WorkSource | None:
-    """The repository a worktree belongs to; None for anything else."""
-    if not shares_files(host) or not os.path.isfile(os.path.join(path, ".git")):
-        return None
-    try:
-        return find_source(path, isolated=True)
-    except UsageError:
-        return None
 
 
 def _remove_worktree(host: Host, path: str, source: WorkSource) -> tuple[str, ...]:

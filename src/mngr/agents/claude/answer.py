@@ -24,7 +24,11 @@ def choose(screen: ClaudeScreen, text: str) -> int:
     if word.isdecimal() and int(word) in screen.options:
         return int(word)
     first = "yes" if word in _YES else "no" if word in _NO else word
-    return next((number for number, option in screen.options.items() if _is_meant(option, first)), 0)
+    for number, option in screen.options.items():
+        shown = option.lower()
+        if shown == first or (first in ("yes", "no") and shown.startswith(first)):
+            return number
+    return 0
 
 
 def answer(pane: AgentPane, seen: ClaudeObservation, text: str) -> Receipt:
@@ -61,11 +65,6 @@ def answer(pane: AgentPane, seen: ClaudeObservation, text: str) -> Receipt:
         event = append(pane.agent.events, Event(now, RESUMED))
         pane.host.run(READ_AND_RUN, stdin=encode(f"{event}\n{ring(pane.paths.bell)}"))
     return Receipt(Delivery.DELIVERED, f"its question was answered: {chosen[:100]}", now)
-
-
-def _is_meant(option: str, word: str) -> bool:
-    shown = option.lower()
-    return shown == word or (word in ("yes", "no") and shown.startswith(word))
 
 
 def _moved_on(before: ClaudeObservation, after: ClaudeObservation) -> ClaudeObservation | None:

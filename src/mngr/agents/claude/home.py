@@ -23,11 +23,19 @@ def home_of(agent: AgentSpec, host: Host) -> str:
 def make_home(agent: AgentSpec, host: Host) -> None:
     """Writes hooks, settings and the answers to first-run dialogs; what Claude Code wrote there is left alone."""
     home = home_of(agent, host)
+    trusted = {"hasTrustDialogAccepted": True, "hasCompletedProjectOnboarding": True}
+    first_answers = {
+        "hasCompletedOnboarding": True,
+        "theme": "dark",
+        "bypassPermissionsModeAccepted": is_unattended(agent),
+        "customApiKeyResponses": {"approved": [_APPROVED_KEY], "rejected": []},
+        "projects": {agent.work_dir: trusted},
+    }
     files = {
         "hook.sh": load("agents/claude/hook"),
         "launch.sh": load("agents/claude/launch"),
         "settings.json": msgspec.json.encode(settings()).decode(),
-        "first.json": msgspec.json.encode(_first_answers(agent)).decode(),
+        "first.json": msgspec.json.encode(first_answers).decode(),
     }
     script = f"umask 077; mkdir -p {quote(home)} || exit\n"
     script += "".join(f"{put(f'{home}/{name}', text)} || exit\n" for name, text in files.items())
@@ -62,13 +70,3 @@ def launch_env(agent: AgentSpec, host: Host) -> dict[str, str]:
 def is_unattended(agent: AgentSpec) -> bool:
     """Whether the agent was asked to do everything without permission."""
     return any(word in _UNATTENDED for word in agent.argv)
-
-
-def _first_answers(agent: AgentSpec) -> dict[str, object]:
-    return {
-        "hasCompletedOnboarding": True,
-        "theme": "dark",
-        "bypassPermissionsModeAccepted": is_unattended(agent),
-        "customApiKeyResponses": {"approved": [_APPROVED_KEY], "rejected": []},
-        "projects": {agent.work_dir: {"hasTrustDialogAccepted": True, "hasCompletedProjectOnboarding": True}},
-    }

@@ -17,18 +17,17 @@ _HOOKS = {
 
 def settings() -> dict[str, Any]:
     """What `--settings` adds for an agent: the hooks, and nothing that suggests, asks or registers itself."""
+    hooks = {}
+    for name, (word, matcher) in _HOOKS.items():
+        hook = {"type": "command", "command": _command(word), "timeout": 10}
+        hooks[name] = [{"matcher": matcher, "hooks": [hook]} if matcher else {"hooks": [hook]}]
     return {
-        "hooks": {name: [_entry(word, matcher)] for name, (word, matcher) in _HOOKS.items()},
+        "hooks": hooks,
         "statusLine": {"type": "command", "command": _command("status")},
         "disableDeepLinkRegistration": "disable",
         "promptSuggestionEnabled": False,
         "skipDangerousModePermissionPrompt": True,
     }
-
-
-def _entry(word: str, matcher: str) -> dict[str, Any]:
-    hook = {"type": "command", "command": _command(word), "timeout": 10}
-    return {"matcher": matcher, "hooks": [hook]} if matcher else {"hooks": [hook]}
 
 
 def _command(word: str) -> str:

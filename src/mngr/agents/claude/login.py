@@ -59,34 +59,26 @@ def login_findings(plan: LaunchPlan) -> list[Finding]:
         return [Finding(NAME, True, ERROR, f"{token} is given")]
     if _settings_have_login(plan):
         return [Finding(NAME, True, ERROR, "the settings of the project or of this machine say how")]
-    return [Finding(NAME, False, ERROR, "no key and no login is given to the agents", _missing_fix(plan))]
-
-
-def _missing_fix(plan: LaunchPlan) -> str:
-    names = [name for name in (*_BY_KEY, *_OTHER_TOKENS[:1]) if name in plan.names_here]
-    if names:
-        return f"{names[0]} is set here; agents get what you name: --env {names[0]}"
-    return "export ANTHROPIC_API_KEY=... and add --env ANTHROPIC_API_KEY (or CLAUDE_CODE_OAUTH_TOKEN)"
+    fix = "export ANTHROPIC_API_KEY=... and add --env ANTHROPIC_API_KEY (or CLAUDE_CODE_OAUTH_TOKEN)"
+    if name := next((name for name in (*_BY_KEY, *_OTHER_TOKENS[:1]) if name in plan.names_here), ""):
+        fix = f"{name} is set here; agents get what you name: --env {name}"
+    return [Finding(NAME, False, ERROR, "no key and no login is given to the agents", fix)]
 
 
 def _settings_have_login(plan: LaunchPlan) -> bool:
     """Whether settings that an agent reads name a program or a variable for its key."""
     paths = [os.path.join(plan.source, ".claude", "settings.json")] if plan.source else []
     for path in (*paths, *((_MANAGED,) if plan.is_here else ())):
-        settings = _read(path)
+        try:
+            with open(path, "rb") as file:
+                settings = decode(file.read(), dict[str, Any]) or {}
+        except OSError:
+            continue
         given = settings.get("env")
         names = (*_BY_KEY, *_OTHER_TOKENS, *_CLOUDS)
         if settings.get("apiKeyHelper") or (isinstance(given, dict) and any(name in given for name in names)):
             return True
     return False
-
-
-def _read(path: str) -> dict[str, Any]:
-    try:
-        with open(path, "rb") as file:
-            return decode(file.read(), dict[str, Any]) or {}
-    except OSError:
-        return {}
 
 
 def _try_key(key: str, plan: LaunchPlan) -> Finding:

@@ -134,25 +134,21 @@ def _spoken(kind: str, content: Any, at: float) -> Iterator[Turn]:
 
 def _turn(kind: str, block: dict[str, Any], at: float) -> Turn | None:
     if block.get("type") == "tool_use":
-        return Turn("tool", f"{block.get('name')}: {_input_text(block.get('input'))}"[:_TEXT_LIMIT], at)
+        given = block.get("input")
+        command = given.get("command") if isinstance(given, dict) else None
+        shown = command if isinstance(command, str) else msgspec.json.encode(given).decode()
+        return Turn("tool", f"{block.get('name')}: {shown}"[:_TEXT_LIMIT], at)
     if block.get("type") == "tool_result":
-        return Turn("tool", _result_text(block.get("content"))[:_TEXT_LIMIT], at)
+        content = block.get("content")
+        if not isinstance(content, str):
+            parts = content if isinstance(content, list) else []
+            content = "\n".join(
+                str(part["text"]) for part in parts if isinstance(part, dict) and "text" in part
+            )
+        return Turn("tool", content[:_TEXT_LIMIT], at)
     text = block.get("text")
     if block.get("type") != "text" or not isinstance(text, str) or not text:
         return None
     if kind == "assistant":
         return Turn("agent", text, at)
     return Turn("tool" if text.startswith(_INTERRUPTED) else "user", text, at)
-
-
-def _input_text(given: Any) -> str:
-    if isinstance(given, dict) and isinstance(given.get("command"), str):
-        return str(given["command"])
-    return msgspec.json.encode(given).decode()
-
-
-def _result_text(content: Any) -> str:
-    if isinstance(content, str):
-        return content
-    blocks = content if isinstance(content, list) else []
-    return "\n".join(str(block["text"]) for block in blocks if isinstance(block, dict) and "text" in block)

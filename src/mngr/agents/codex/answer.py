@@ -34,9 +34,15 @@ def answer(channel: Channel, pane: AgentPane, thread: Message, text: str) -> Rec
     result = result_for(request, text)
     if result is None:
         return Receipt(Delivery.BLOCKED, _what_it_asks(request), time.time())
+    request_id = request["id"]
+
+    def is_resolved(message: Message) -> bool:
+        is_about_one = message.get("method") == "serverRequest/resolved"
+        return is_about_one and message["params"].get("requestId") == request_id
+
     try:
         channel.answer(request, result)
-        is_taken = _wait_for(channel, lambda message: _is_resolved(message, request)) is not None
+        is_taken = _wait_for(channel, is_resolved) is not None
     except NotConnectedError as error:
         return Receipt(Delivery.UNKNOWN, f"as the answer was handed over: {error.message}", time.time())
     if not is_taken:
@@ -68,7 +74,10 @@ def result_for(request: Message, text: str) -> Message | None:
         return {"answers": answers}
     is_yes, is_no = _means(text)
     if method in ("item/commandExecution/requestApproval", "item/fileChange/requestApproval"):
-        decision = _decision(_options(request), text)
+        options, number = _options(request), _number(text.strip())
+        if is_yes or is_no:
+            return {"decision": "accept" if is_yes else "cancel"}
+        decision = options[number - 1] if 0 < number <= len(options) else None
         return None if decision is None else {"decision": decision}
     if not (is_yes or is_no):
         return None
@@ -77,14 +86,6 @@ def result_for(request: Message, text: str) -> Message | None:
     if method == "mcpServer/elicitation/request":
         return {"action": "accept", "content": {}} if is_yes else {"action": "decline"}
     return None
-
-
-def _decision(options: tuple[Any, ...], text: str) -> Any:
-    is_yes, is_no = _means(text)
-    if is_yes or is_no:
-        return "accept" if is_yes else "cancel"
-    number = _number(text.strip())
-    return options[number - 1] if 0 < number <= len(options) else None
 
 
 def _options(request: Message) -> tuple[Any, ...]:
@@ -116,11 +117,6 @@ def _what_it_asks(request: Message) -> str:
     if str(request["method"]).endswith(("commandExecution/requestApproval", "fileChange/requestApproval")):
         numbers = f", or a number from 1 to {len(_options(request))} as on its screen"
     return f"nothing was sent: it asks for permission; answer yes or no{numbers}: {subject}{why}"[:_SHOWN]
-
-
-def _is_resolved(message: Message, request: Message) -> bool:
-    is_about_one = message.get("method") == "serverRequest/resolved"
-    return is_about_one and message["params"].get("requestId") == request["id"]
 
 
 def _wait_for(channel: Channel, is_meant: Callable[[Message], bool]) -> Message | None:

@@ -53,12 +53,16 @@ def home_of(agent: AgentSpec, host: Host) -> str:
 def make_home(agent: AgentSpec, host: Host) -> None:
     """Writes hooks, settings and the answers to first-run dialogs; what Codex wrote there is left alone."""
     home = home_of(agent, host)
+    # An sh function that calls its first argument with these words before the others.
+    own_words = words(*server_words(agent.argv))
+    function = f'server_words() {{ called=$1; shift; "$called" {own_words} "$@"; }}\n'
+    work_dir = msgspec.json.encode(agent.work_dir).decode()
     files = {
         "hook.sh": load("agents/codex/hook"),
         "trust.sh": load("agents/codex/trust"),
-        "launch.sh": _server_words(agent) + load("agents/codex/launch"),
+        "launch.sh": function + load("agents/codex/launch"),
         "hooks.json": msgspec.json.encode(hooks()).decode(),
-        "first.toml": _first_settings(agent),
+        "first.toml": f'{_SETTINGS}\n[projects.{work_dir}]\ntrust_level = "trusted"\n',
     }
     script = f"umask 077; mkdir -p {quote(home)} || exit\n"
     script += "".join(f"{put(f'{home}/{name}', text)} || exit\n" for name, text in files.items())
@@ -103,11 +107,6 @@ def server_words(argv: Sequence[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _server_words(agent: AgentSpec) -> str:
-    """The sh function that calls its first argument with these words before the others."""
-    return f'server_words() {{ called=$1; shift; "$called" {words(*server_words(agent.argv))} "$@"; }}\n'
-
-
 def screen_words(argv: Sequence[str]) -> tuple[str, ...]:
     """The words without permissions."""
     kept: list[str] = []
@@ -148,8 +147,3 @@ def _options(argv: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 def _setting(name: str, value: str) -> str:
     return f"{name}={msgspec.json.encode(value).decode()}"
-
-
-def _first_settings(agent: AgentSpec) -> str:
-    work_dir = msgspec.json.encode(agent.work_dir).decode()
-    return f'{_SETTINGS}\n[projects.{work_dir}]\ntrust_level = "trusted"\n'

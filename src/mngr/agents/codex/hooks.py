@@ -16,9 +16,8 @@ _HOOKS = {
 
 def hooks() -> dict[str, Any]:
     """What `hooks.json` holds."""
-    return {"hooks": {name: [_entry(word)] for name, word in _HOOKS.items()}}
-
-
-def _entry(word: str) -> dict[str, Any]:
-    command = f'sh "$MNGR_AGENT_STATE_DIR/codex/hook.sh" {word}'
-    return {"hooks": [{"type": "command", "command": command, "timeout": 10}]}
+    hooks = {}
+    for name, word in _HOOKS.items():
+        command = f'sh "$MNGR_AGENT_STATE_DIR/codex/hook.sh" {word}'
+        hooks[name] = [{"hooks": [{"type": "command", "command": command, "timeout": 10}]}]
+    return {"hooks": hooks}

@@ -61,8 +61,10 @@ def _start_turn(channel: Channel, pane: AgentPane, thread: Message, text: str) -
         channel.ask("turn/start", {"threadId": thread["id"], "clientUserMessageId": ours, "input": [part]})
     except NotConnectedError as error:
         return Receipt(Delivery.UNKNOWN, f"as the message was handed over: {error.message}", time.time())
-    is_there = _is_in_session(pane, str(thread.get("path")), ours, _BUSY_S if is_busy else _EVIDENCE_S)
-    if is_there:
+    values = {**pane_values(pane), "session": str(thread.get("path")), "text": f'"client_id":"{ours}"'}
+    timeout_s = _BUSY_S if is_busy else _EVIDENCE_S
+    command = argv("agents/codex/sent", **values, tail=_TAIL, tries=int(timeout_s / _TICK_S))
+    if pane.host.run(command, timeout_s=timeout_s + 60).code == 0:
         return Receipt(Delivery.DELIVERED, "its session file holds the message", time.time())
     if is_busy:
         return Receipt(Delivery.QUEUED, "it is busy and reads the message at its next pause", time.time())
@@ -109,19 +111,10 @@ def _newest_thread(channel: Channel) -> Message | None:
     return max(found, key=lambda thread: thread.get("recencyAt") or 0, default=None)
 
 
-def _is_in_session(pane: AgentPane, path: str, ours: str, timeout_s: float) -> bool:
-    values = {**pane_values(pane), "session": path, "text": f'"client_id":"{ours}"'}
-    command = argv("agents/codex/sent", **values, tail=_TAIL, tries=int(timeout_s / _TICK_S))
-    return pane.host.run(command, timeout_s=timeout_s + 60).code == 0
-
-
-def _dead(pane: AgentPane) -> str:
-    target = quote(pane.target)
-    return f"{tmux_sh(pane.paths)} display-message -p -t {target} '#{{pane_dead}}' 2>/dev/null </dev/null"
-
-
 def _is_alive(pane: AgentPane) -> bool:
-    return pane.host.run(("sh", "-c", f'[ "$({_dead(pane)})" = 0 ]', "mngr-codex")).code == 0
+    show = f"{tmux_sh(pane.paths)} display-message -p -t {quote(pane.target)} '#{{pane_dead}}'"
+    script = f'[ "$({show} 2>/dev/null </dev/null)" = 0 ]'
+    return pane.host.run(("sh", "-c", script, "mngr-codex")).code == 0
 
 
 def _blocked(pane: AgentPane, why: str = "") -> Receipt:

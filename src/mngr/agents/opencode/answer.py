@@ -13,8 +13,13 @@ _SHOWN = 2000
 def answer_to(asked: dict[str, Any], text: str) -> dict[str, Any] | None:
     """The request to its plugin; None when the text is no answer to that."""
     if "questions" in asked:
-        answers = _answers(_questions(asked), text)
-        return None if answers is None else {"op": "question", "id": asked["id"], "answers": answers}
+        # One answer for each question, a line each: the number of an option, or words.
+        questions = _questions(asked)
+        lines = [text.strip()] if len(questions) == 1 else text.strip().splitlines()
+        if len(lines) != len(questions):
+            return None
+        answers = [[_choice(question, line)] for question, line in zip(questions, lines, strict=True)]
+        return {"op": "question", "id": asked["id"], "answers": answers}
     word = text.strip().lower().rstrip(".!")
     reply = next((reply for reply, words in _REPLIES.items() if word in words), "")
     return {"op": "permission", "id": asked["id"], "reply": reply} if reply else None
@@ -32,14 +37,6 @@ def what_it_asks(asked: dict[str, Any]) -> str:
 
 def _questions(asked: dict[str, Any]) -> list[dict[str, Any]]:
     return [question for question in asked.get("questions") or () if isinstance(question, dict)]
-
-
-def _answers(questions: list[dict[str, Any]], text: str) -> list[list[str]] | None:
-    """One answer for each question, a line each: the number of an option, or words."""
-    lines = [text.strip()] if len(questions) == 1 else text.strip().splitlines()
-    if len(lines) != len(questions):
-        return None
-    return [[_choice(question, line)] for question, line in zip(questions, lines, strict=True)]
 
 
 def _choice(question: dict[str, Any], line: str) -> str:

@@ -1,7 +1,7 @@
 """OpenCode's home for one agent: its own directories, so that the user's stay as they are, and how it is started."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -67,17 +67,14 @@ def launch_env(agent: AgentSpec, host: Host) -> dict[str, str]:  # noqa: ARG001
 def prompt_options(argv: Sequence[str]) -> dict[str, Any]:
     """What a message must say again of the program's own arguments: they are its screen's, not the conversation's."""
     found: dict[str, Any] = {}
-    for name, value in _options(argv):
-        provider, sign, model = value.partition("/")
-        if name in _MODEL and sign:
+    rest = iter(argv)
+    for word in rest:
+        name, sign, value = word.partition("=")
+        if not sign and word in (*_MODEL, *_AGENT):
+            value = next(rest, "")
+        provider, slash, model = value.partition("/")
+        if name in _MODEL and slash:
             found["model"] = {"providerID": provider, "modelID": model}
         elif name in _AGENT and value:
             found["agent"] = value
     return found
-
-
-def _options(argv: Sequence[str]) -> Iterator[tuple[str, str]]:
-    rest = iter(argv)
-    for word in rest:
-        name, sign, value = word.partition("=")
-        yield (name, value) if sign else (word, next(rest, "") if word in (*_MODEL, *_AGENT) else "")

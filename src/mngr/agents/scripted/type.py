@@ -49,8 +49,9 @@ class ScriptedType:
         own = _own(agent, host)
         with open(_PROGRAM, "rb") as file:
             host.write(f"{own.dir}/program.py", file.read())
-        if agent.argv and not _is_there(host, f"{own.dir}/playbook.json"):
-            host.write(f"{own.dir}/playbook.json", _read_playbook(agent.argv[0]))
+        playbook = f"{own.dir}/playbook.json"
+        if agent.argv and host.run(("test", "-e", playbook)).code != 0:
+            host.write(playbook, _read_playbook(agent.argv[0]))
 
     def command(self, agent: AgentSpec, host: Host) -> Command:
         if len(agent.argv) > 1:
@@ -119,10 +120,6 @@ class ScriptedType:
 
 def _own(agent: AgentSpec, host: Host) -> AgentPaths:
     return HostPaths(host.dir).agent(agent.id)
-
-
-def _is_there(host: Host, path: str) -> bool:
-    return host.run(("test", "-e", path)).code == 0
 
 
 def _read_playbook(path: str) -> bytes:

@@ -94,7 +94,10 @@ def _run_all(
 
     for outcome in do_each(call, chosen, work, jobs):
         if call.output.is_human and outcome.result is not None and not chosen.from_stdin:
-            _show(outcome.result)
+            ran = outcome.result
+            put(f"==> {one_line(ran.agent.name)} (exit code {ran.code}) <==", sys.stderr)
+            put_bytes(ran.stderr.encode(), sys.stderr)
+            put_bytes(ran.stdout.encode())
         yield outcome
 
 
@@ -111,14 +114,10 @@ def _run_one(
                 args,
                 timeout_s=timeout_s,
                 stdin=sys.stdin.buffer if pass_stdin else None,
-                on_output=_pass_on,
+                # Byte for byte: it is the command's output, as `ssh` and `docker exec` have it.
+                on_output=lambda name, data: put_bytes(data, sys.stdout if name == "stdout" else sys.stderr),
             )
     raise UsageError("which agent?")
-
-
-def _pass_on(stream: str, data: bytes) -> None:
-    """Hands on what the command wrote, byte for byte: it is its output, as `ssh` and `docker exec` have it."""
-    put_bytes(data, sys.stdout if stream == "stdout" else sys.stderr)
 
 
 def _collect(
@@ -135,9 +134,3 @@ def _collect(
     )
     out, err = (b"".join(heard[name]).decode(errors="replace") for name in ("stdout", "stderr"))
     return ExecResult(row.agent, code, out, err)
-
-
-def _show(ran: ExecResult) -> None:
-    put(f"==> {one_line(ran.agent.name)} (exit code {ran.code}) <==", sys.stderr)
-    put_bytes(ran.stderr.encode(), sys.stderr)
-    put_bytes(ran.stdout.encode())

@@ -173,14 +173,14 @@ def _runs_last(agents: Sequence[Agent], *, folds: bool) -> tuple[tuple[Agent, ..
     last = [agent for found in finished.values() for agent in found]
     others = [agent for agent in agents if agent not in last]
     shown = [agent for run, found in finished.items() if run not in folded for agent in found]
-    return (*others, *shown), [_folded_line(run, len(found)) for run, found in folded.items()]
+    lines = list[str]()
+    if folded:
+        import shlex  # every list would pay for it
 
-
-def _folded_line(run: str, count: int) -> str:
-    import shlex  # every list would pay for it
-
-    label = one_line(shlex.quote(f"{RUN_LABEL}={run}"))
-    return f"{count} finished agents of run {one_line(run)}: mngr list --label {label}"
+        for run, found in folded.items():
+            label = one_line(shlex.quote(f"{RUN_LABEL}={run}"))
+            lines.append(f"{len(found)} finished agents of run {one_line(run)}: mngr list --label {label}")
+    return (*others, *shown), lines
 
 
 def _fields(agent: Agent, shape: ListView) -> Iterator[tuple[str, object]]:

@@ -25,9 +25,15 @@ class Addition(Struct, frozen=True):
 @verb("list", examples=_EXAMPLES)
 def list_command(call: Call) -> int:
     """Everything that installed plugins add; one that cannot be loaded says why."""
-    records = [
-        _examined(entry) for entry in sorted(registry.plugin_entries(), key=lambda entry: entry.distribution)
-    ]
+    records = list[Addition]()
+    for entry in sorted(registry.plugin_entries(), key=lambda entry: entry.distribution):
+        problem = ""
+        try:
+            registry.load_entry(entry)
+        except MngrError as error:
+            problem = error.message
+        kind = registry.what(entry.group)
+        records.append(Addition(entry.distribution, kind, entry.name, entry.target, problem))
 
     def human() -> str:
         if not records:
@@ -37,15 +43,6 @@ def list_command(call: Call) -> int:
 
     call.output.many(list(records), human)
     return ExitCode.FAILED if any(one.problem for one in records) else ExitCode.DONE
-
-
-def _examined(entry: registry.RegistryEntry) -> Addition:
-    problem = ""
-    try:
-        registry.load_entry(entry)
-    except MngrError as error:
-        problem = error.message
-    return Addition(entry.distribution, registry.what(entry.group), entry.name, entry.target, problem)
 
 
 command = VerbGroup("plugin", [list_command], help="What plugins add.")

@@ -9,7 +9,7 @@ import click
 from msgspec import Struct
 
 from mngr.actions.rows import Row
-from mngr.actions.wait import Waited, check_until, wait_rows
+from mngr.actions.wait import check_until, wait_rows
 from mngr.cli.call import Call
 from mngr.cli.options import Chosen, timeout_option, with_targets
 from mngr.cli.outcome import TargetOutcome, report
@@ -158,21 +158,18 @@ def _wait_for(call: Call, meant: list[Meant], condition: WaitCondition) -> Itera
     rows = [row for row, _ in pending.values()]
     try:
         for waited in wait_rows(rows, condition.until, condition.any, condition.left_s(), call.manager):
+            error: MngrError | None = None
+            if not waited.reached:
+                error = MngrError(f'"{waited.agent.name}" will not get there: {waited.why}')
+            result = WaitedAgent(waited.agent, waited.reached, waited.why)
             for item in pending.pop(waited.agent.id)[1]:
-                yield _outcome(item, waited)
+                yield TargetOutcome(item, result, error)
     except TimedOutError:
         for row, items in pending.values():
             problem = f'"{row.agent.name}" is not there after {condition.timeout_s:g} s'
             error = TimedOutError(problem, hint=f"see: mngr list {row.agent.name}")
             for item in items:
                 yield TargetOutcome(item, WaitedAgent(row.agent, False, "timed out"), error)
-
-
-def _outcome(item: Item, waited: Waited) -> TargetOutcome:
-    result = WaitedAgent(waited.agent, waited.reached, waited.why)
-    if waited.reached:
-        return TargetOutcome(item, result)
-    return TargetOutcome(item, result, MngrError(f'"{waited.agent.name}" will not get there: {waited.why}'))
 
 
 def _text_of(ended: WaitedAgent) -> str:

@@ -43,6 +43,11 @@ _LATE_S = 5.0
 _STATES = {"running": HostState.RUNNING, "paused": HostState.UNREACHABLE, "restarting": HostState.UNREACHABLE}
 _SHOWN = f'{{{{.State.Status}}}} {{{{index .Config.Labels "{NAMESPACE}"}}}}'
 _EXITED = re.compile(r"Exited \((\d+)\)")
+_ENGINE_IS_AWAY = (
+    "cannot connect to the docker daemon",
+    "error during connect",
+    "permission denied while trying to connect",
+)
 
 
 class DockerProvider:
@@ -235,7 +240,7 @@ class DockerProvider:
             raise UnreachableError(
                 f"the Docker engine did not answer within {timeout_s:g} s", hint="is it well? docker version"
             ) from None
-        if done.code and _is_engine_away(done.complaint):
+        if done.code and any(words in done.complaint.lower() for words in _ENGINE_IS_AWAY):
             raise UnreachableError(
                 f"the Docker engine does not answer: {done.complaint.splitlines()[0]}",
                 hint="is it running, and may you use it? docker version",
@@ -246,15 +251,6 @@ class DockerProvider:
 def _why(status: str) -> str:
     exited = _EXITED.match(status)
     return watchdog.why_ended(int(exited[1])) if exited else ""
-
-
-def _is_engine_away(complaint: str) -> bool:
-    sentences = (
-        "cannot connect to the docker daemon",
-        "error during connect",
-        "permission denied while trying to connect",
-    )
-    return any(words in complaint.lower() for words in sentences)
 
 
 def _failed(doing: str, done: Completed) -> MngrError:

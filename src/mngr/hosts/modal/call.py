@@ -44,7 +44,11 @@ class _Calls:
     """The event loop of all calls, and those that are under way."""
 
     def __init__(self) -> None:
-        self._loop = _sdk_loop() or _own_loop()
+        loop = _sdk_loop()
+        if loop is None:
+            loop = asyncio.new_event_loop()
+            threading.Thread(target=loop.run_forever, name="mngr-modal", daemon=True).start()
+        self._loop = loop
         # What ends with an error that no thread waits for any more must not print a traceback.
         self._loop.set_exception_handler(lambda _loop, _context: None)
         self._under_way: set[Future[Any]] = set()
@@ -95,12 +99,6 @@ def _sdk_loop() -> asyncio.AbstractEventLoop | None:
     except Exception:
         return None  # another version: its calls find their own way there
     return loop
-
-
-def _own_loop() -> asyncio.AbstractEventLoop:
-    made = asyncio.new_event_loop()
-    threading.Thread(target=made.run_forever, name="mngr-modal", daemon=True).start()
-    return made
 
 
 @cache

@@ -27,10 +27,17 @@ _REASONS = {
 def asked_of(spec: HostSpec, settings: ModalSettings) -> dict[str, Any]:
     """The options of a sandbox in the SDK's words; what is not said is Modal's to choose."""
     cpus, memory = spec.cpus or settings.cpus, spec.memory or settings.memory
+    lifetime = spec.timeout or settings.timeout
+    lifetime_s = max(1, round(parse_duration(lifetime)))
+    if lifetime_s > _LONGEST_S:
+        raise UsageError(
+            f"a Modal sandbox lives for a day at most, not {lifetime}",
+            hint="write --timeout 24h or less; mngr stop and mngr start give it another day, with its files",
+        )
     asked: dict[str, Any] = {
         "cpu": (cpus, cpus) if cpus else None,
         "memory": (mebibytes(memory),) * 2 if memory else None,
-        "timeout": _lifetime_s(spec.timeout or settings.timeout),
+        "timeout": lifetime_s,
         "region": settings.region or None,
         "block_network": spec.offline,
         "experimental_options": {"enable_exit_snapshot": True} if settings.exit_snapshots else None,
@@ -38,16 +45,6 @@ def asked_of(spec: HostSpec, settings: ModalSettings) -> dict[str, Any]:
         "outbound_cidr_allowlist": None if spec.offline else settings.allow_cidrs,
     }
     return {option: value for option, value in asked.items() if value is not None}
-
-
-def _lifetime_s(text: str) -> int:
-    seconds = max(1, round(parse_duration(text)))
-    if seconds > _LONGEST_S:
-        raise UsageError(
-            f"a Modal sandbox lives for a day at most, not {text}",
-            hint="write --timeout 24h or less; mngr stop and mngr start give it another day, with its files",
-        )
-    return seconds
 
 
 def why_it_ended(sandbox: Any) -> str:

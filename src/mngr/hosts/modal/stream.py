@@ -20,7 +20,10 @@ class ModalStream:
     def __init__(self, command: Any, name: str) -> None:
         self._command, self._name = command, name
         fed, feed = os.pipe()
-        _widen(fed)
+        try:  # makes room for what comes while a write is under way
+            fcntl.fcntl(fed, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+        except (AttributeError, OSError):
+            pass  # another system, or too many such pipes: it is slower
         heard_out, out = os.pipe()
         heard_err, err = os.pipe()
         self.stdin = cast(BinaryIO, os.fdopen(feed, "wb", 0))
@@ -71,7 +74,12 @@ async def pump_out(of: AsyncIterator[bytes], fd: int) -> None:
     try:
         os.set_blocking(fd, False)
         async for data in of:
-            await _write(fd, data)
+            left = memoryview(data)
+            while left:
+                try:
+                    left = left[os.write(fd, left) :]
+                except BlockingIOError:
+                    await _ready(fd, is_reading=False)
     except (sdk().exception.Error, OSError):
         pass
     finally:
@@ -93,23 +101,6 @@ async def _read_all(fd: int) -> bytes:
             break
         held += data
     return bytes(held)
-
-
-def _widen(fd: int) -> None:
-    """Makes room in a pipe for what comes while a write is under way."""
-    try:
-        fcntl.fcntl(fd, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
-    except (AttributeError, OSError):
-        pass  # another system, or too many such pipes: it is slower
-
-
-async def _write(fd: int, data: bytes) -> None:
-    left = memoryview(data)
-    while left:
-        try:
-            left = left[os.write(fd, left) :]
-        except BlockingIOError:
-            await _ready(fd, is_reading=False)
 
 
 async def _ready(fd: int, *, is_reading: bool) -> None:
