@@ -57,7 +57,11 @@ def look_at_all(
         if isinstance(outcome, list):
             found += outcome
         elif isinstance(outcome, MngrError) and not is_asked_for:
-            found += _silent_provider(manager, name, host, outcome.message)
+            # It could not say which hosts it has: those we saw before, and a row for itself.
+            seen = [HostRef(each, name, HostState.UNREACHABLE) for each in remembered_hosts(manager, name)]
+            found += [Look(ref, known=remembered(manager, ref)) for ref in seen if host in ("", ref.name)]
+            itself = HostRef(name, name, HostState.UNREACHABLE)
+            found.append(Look(itself, warning=f"{name}: {outcome.message}"))
         else:
             raise outcome
     return (*here, *found)
@@ -175,10 +179,3 @@ def _look(manager: Manager, ref: HostRef, deadline_s: float) -> Look:
 def _silent(manager: Manager, ref: HostRef, why: str) -> Look:
     gone = msgspec.structs.replace(ref, state=HostState.UNREACHABLE)
     return Look(gone, known=remembered(manager, gone), warning=f"{ref.name}.{ref.provider}: {why}")
-
-
-def _silent_provider(manager: Manager, name: str, host: str, why: str) -> list[Look]:
-    """A provider that could not say which hosts it has: those we saw before, and a row for itself."""
-    known = [HostRef(each, name, HostState.UNREACHABLE) for each in remembered_hosts(manager, name)]
-    looks = [Look(ref, known=remembered(manager, ref)) for ref in known if host in ("", ref.name)]
-    return [*looks, Look(HostRef(name, name, HostState.UNREACHABLE), warning=f"{name}: {why}")]

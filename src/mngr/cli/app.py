@@ -63,10 +63,6 @@ def unknown_command(word: str) -> UsageError:
     return UsageError(message, hint=hint)
 
 
-def _remember_overrides(ctx: click.Context, _: click.Parameter, overrides: tuple[str, ...]) -> None:
-    ctx.meta["overrides"] = overrides
-
-
 def _print_version(ctx: click.Context, _: click.Parameter, is_asked: bool) -> None:
     if is_asked:
         click.echo(f"mngr {__version__}")
@@ -78,7 +74,11 @@ app = App(
     context_settings={"help_option_names": ["-h", "--help"]},
     params=[
         click.Option(
-            ["-S", "--set"], multiple=True, is_eager=True, expose_value=False, callback=_remember_overrides
+            ["-S", "--set"],
+            multiple=True,
+            is_eager=True,
+            expose_value=False,
+            callback=lambda ctx, _, overrides: ctx.meta.update(overrides=overrides),
         ),
         click.Option(["--version"], is_flag=True, is_eager=True, expose_value=False, callback=_print_version),
     ],

@@ -42,7 +42,13 @@ def join_key(parts: Iterable[str]) -> str:
 
 def quote_text(text: str) -> str:
     """A TOML basic string of one line, with everything unprintable escaped."""
-    return '"' + "".join(_SHORT.get(char) or _visible(char) for char in text) + '"'
+    quoted = ""
+    for char in text:
+        if char in _SHORT or char.isprintable():
+            quoted += _SHORT.get(char, char)
+        else:
+            quoted += f"\\u{ord(char):04X}" if ord(char) <= 0xFFFF else f"\\U{ord(char):08X}"
+    return f'"{quoted}"'
 
 
 def loosely(part: str) -> str:
@@ -91,9 +97,3 @@ def _skip_blank(text: str, at: int) -> int:
     while text[at : at + 1] in (" ", "\t"):
         at += 1
     return at
-
-
-def _visible(char: str) -> str:
-    if char.isprintable():
-        return char
-    return f"\\u{ord(char):04X}" if ord(char) <= 0xFFFF else f"\\U{ord(char):08X}"

@@ -24,28 +24,20 @@ def _is_texts(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
-def _is_command(value: Any) -> bool:
-    return bool(value) and (_is_text(value) or _is_texts(value))
-
-
-def _is_table(value: Any) -> bool:
-    return isinstance(value, dict)
-
-
-def _is_texts_by_name(value: Any) -> bool:
-    return isinstance(value, dict) and all(isinstance(item, str) for item in value.values())
-
-
 def _is_prefix(value: Any) -> bool:
     return _is_text(value) and len(value) <= 32 and value.isascii() and value.replace("-", "_").isidentifier()
 
 
 TEXT = ValueKind("text", _is_text)
 TEXTS = ValueKind("a list of texts", _is_texts)
-COMMAND = ValueKind("a command: text, or a list of texts", _is_command)
-TABLE = ValueKind("a table", _is_table)
+COMMAND = ValueKind(
+    "a command: text, or a list of texts", lambda value: bool(value) and (_is_text(value) or _is_texts(value))
+)
+TABLE = ValueKind("a table", lambda value: isinstance(value, dict))
 ANYTHING = ValueKind("a value", lambda _: True)
-TEXTS_BY_NAME = ValueKind("a table of texts", _is_texts_by_name)
+TEXTS_BY_NAME = ValueKind(
+    "a table of texts", lambda value: isinstance(value, dict) and _is_texts(list(value.values()))
+)
 PREFIX = ValueKind("at most 32 letters, digits, - and _, with a letter first", _is_prefix)
 
 Schema = Mapping[str, "ValueKind | Schema"]

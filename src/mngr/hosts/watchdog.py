@@ -26,8 +26,14 @@ _FOREVER_S = 86400
 
 def watchdog_argv(spec: HostSpec, host_dir: str) -> tuple[str, ...]:
     """The command that a new host begins with; it needs sh and what every host has."""
-    limits = {option: getattr(spec, option) for option in ("timeout", "idle_timeout", "lease")}
-    seconds = {option: _whole(option, text) if text else 0 for option, text in limits.items()}
+    seconds: dict[str, int] = {}
+    for option in ("timeout", "idle_timeout", "lease"):
+        text = getattr(spec, option)
+        seconds[option] = math.ceil(parse_duration(text)) if text else 0
+        if text and seconds[option] < 1:
+            raise UsageError(
+                f"--{option.replace('_', '-')} {text} is not a length of time", hint="write 90, 10m or 2h"
+            )
     shortest = min(filter(None, seconds.values()), default=0)
     tick = max(1, min(_LONGEST_TICK_S, shortest // 4)) if shortest else _FOREVER_S
     words = (str(length or "") for length in seconds.values())
@@ -38,12 +44,3 @@ def watchdog_argv(spec: HostSpec, host_dir: str) -> tuple[str, ...]:
 def why_ended(code: int) -> str:
     """Why a host ended by itself, from its first process's exit code; empty where it was stopped or something else."""
     return _ENDS.get(code, "")
-
-
-def _whole(option: str, text: str) -> int:
-    seconds = math.ceil(parse_duration(text))
-    if seconds < 1:
-        raise UsageError(
-            f"--{option.replace('_', '-')} {text} is not a length of time", hint="write 90, 10m or 2h"
-        )
-    return seconds

@@ -18,7 +18,11 @@ def answer_to(asked: dict[str, Any], text: str) -> dict[str, Any] | None:
         lines = [text.strip()] if len(questions) == 1 else text.strip().splitlines()
         if len(lines) != len(questions):
             return None
-        answers = [[_choice(question, line)] for question, line in zip(questions, lines, strict=True)]
+        answers = []
+        for question, line in zip(questions, lines, strict=True):
+            labels = [str(option.get("label")) for option in question.get("options") or ()]
+            number = int(line) if line.isascii() and line.isdecimal() and len(line) < 3 else 0
+            answers.append([labels[number - 1] if 0 < number <= len(labels) else line])
         return {"op": "question", "id": asked["id"], "answers": answers}
     word = text.strip().lower().rstrip(".!")
     reply = next((reply for reply, words in _REPLIES.items() if word in words), "")
@@ -37,9 +41,3 @@ def what_it_asks(asked: dict[str, Any]) -> str:
 
 def _questions(asked: dict[str, Any]) -> list[dict[str, Any]]:
     return [question for question in asked.get("questions") or () if isinstance(question, dict)]
-
-
-def _choice(question: dict[str, Any], line: str) -> str:
-    labels = [str(option.get("label")) for option in question.get("options") or ()]
-    number = int(line) if line.isascii() and line.isdecimal() and len(line) < 3 else 0
-    return labels[number - 1] if 0 < number <= len(labels) else line

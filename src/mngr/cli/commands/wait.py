@@ -84,7 +84,12 @@ def command(call: Call, chosen: Chosen, *, until: str, any: bool, timeout_s: flo
                     return
 
     with while_read():
-        code = report(call, chosen, seen(), _text_of)
+        code = report(
+            call,
+            chosen,
+            seen(),
+            lambda ended: f"{one_line(ended.agent.name)}: {one_line(state_text(ended.agent))}",
+        )
     return ExitCode.DONE if any and reached else code
 
 
@@ -170,7 +175,3 @@ def _wait_for(call: Call, meant: list[Meant], condition: WaitCondition) -> Itera
             error = TimedOutError(problem, hint=f"see: mngr list {row.agent.name}")
             for item in items:
                 yield TargetOutcome(item, WaitedAgent(row.agent, False, "timed out"), error)
-
-
-def _text_of(ended: WaitedAgent) -> str:
-    return f"{one_line(ended.agent.name)}: {one_line(state_text(ended.agent))}"
