@@ -40,7 +40,7 @@ from mngr_tmr.run_folder.redact import Redactor, no_values_in_errors, refuse_tes
 class PipelineRequest(Struct, frozen=True):
     """What a command asks for. `tell` gets lines for a person, `observe` every entry of the journal.
 
-    `options` are used by an integration instead of the run's own. With `piped`, the run is made from a pipe's results.
+    `options` are used by an integration instead of the run's own. With `from_pipe`, the run is made from those results.
     `slots_reason` says where the number of slots comes from.
     """
 
@@ -53,7 +53,7 @@ class PipelineRequest(Struct, frozen=True):
     checks: bool = False
     resume: RunResumed | None = None
     options: RunOptions | None = None
-    piped: PipeResults | None = None
+    from_pipe: PipeResults | None = None
     slots_reason: str = ""
 
     def say(self, line: str) -> None:
@@ -117,9 +117,9 @@ def collect(pipeline: Pipeline) -> Pipeline:
 def prepare(pipeline: Pipeline) -> Pipeline:
     """Makes the folder of the run, and the snapshot that its hosts start from."""
     request, spec = pipeline.request, pipeline.spec
-    if request.piped:
+    if request.from_pipe:
         folder = make_run_from_pipe(
-            request.runs, request.piped, manager=request.manager, env=request.secrets.tests
+            request.runs, request.from_pipe, manager=request.manager, env=request.secrets.tests
         )
         return replace(pipeline, folder=folder)
     spec = name_base_snapshot(spec, request.manager)

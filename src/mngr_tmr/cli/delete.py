@@ -62,13 +62,13 @@ def command(
     """
     place = find_place(context, out)
     found, failed = _find(place, runs, all_branches=branches)
-    for remains in found:
-        for line in told(remains):
+    for leftovers in found:
+        for line in _leftover_lines(leftovers):
             note(printable(line))
     done = [Deleted(one.run, False, *_names(one)) for one in found]
     if found and not dry_run:
         _confirm(found, yes=yes)
-        done = [_delete(remains, place.manager) for remains in found]
+        done = [_delete(leftovers, place.manager) for leftovers in found]
     for one in done if not as_json else ():
         click.echo(printable(_line(one, dry_run)))
     for error in failed:
@@ -80,12 +80,12 @@ def command(
     return _exit_code(done, failed)
 
 
-def told(remains: Leftovers) -> Iterable[str]:
+def _leftover_lines(leftovers: Leftovers) -> Iterable[str]:
     """Everything that will go and what will stay."""
-    yield f"run {remains.run}: {remains.folder}"
-    yield from (f"  agent {agent.name}, {agent.state}" for agent in remains.agents)
-    yield from (f"  branch {branch.name} at {branch.commit[:12]}" for branch in remains.branches)
-    yield from (f"  stays: branch {branch.name} at {branch.commit[:12]}" for branch in remains.kept)
+    yield f"run {leftovers.run}: {leftovers.folder}"
+    yield from (f"  agent {agent.name}, {agent.state}" for agent in leftovers.agents)
+    yield from (f"  branch {branch.name} at {branch.commit[:12]}" for branch in leftovers.branches)
+    yield from (f"  stays: branch {branch.name} at {branch.commit[:12]}" for branch in leftovers.kept)
 
 
 def _find(
@@ -111,26 +111,26 @@ def _find(
 def _confirm(found: list[Leftovers], *, yes: bool) -> None:
     if yes:
         return
-    question = f"delete {', '.join(remains.run for remains in found)}?"
+    question = f"delete {', '.join(leftovers.run for leftovers in found)}?"
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise mngr.RefusedError(f"not done without a confirmation: {question}", hint="say --yes")
     if not click.confirm(question, err=True):
         raise mngr.RefusedError("nothing was done")
 
 
-def _delete(remains: Leftovers, manager: mngr.Manager) -> Deleted:
+def _delete(leftovers: Leftovers, manager: mngr.Manager) -> Deleted:
     try:
-        notes = remove(remains, manager)
+        notes = remove(leftovers, manager)
     except (mngr.MngrError, OSError) as error:
-        return Deleted(remains.run, False, error=f"not all of it could be removed: {error}")
-    return Deleted(remains.run, not os.path.exists(remains.folder), *_names(remains), notes)
+        return Deleted(leftovers.run, False, error=f"not all of it could be removed: {error}")
+    return Deleted(leftovers.run, not os.path.exists(leftovers.folder), *_names(leftovers), notes)
 
 
-def _names(remains: Leftovers) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+def _names(leftovers: Leftovers) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
     return (
-        tuple(agent.name for agent in remains.agents),
-        tuple(branch.name for branch in remains.branches),
-        tuple(branch.name for branch in remains.kept),
+        tuple(agent.name for agent in leftovers.agents),
+        tuple(branch.name for branch in leftovers.branches),
+        tuple(branch.name for branch in leftovers.kept),
     )
 
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 import mngr
 from mngr_tmr.cli.places import Place
-from mngr_tmr.cli.pytest_command import Wanted, find_pytest_command
+from mngr_tmr.cli.pytest_command import PytestPlace, find_pytest_command
 from mngr_tmr.cli.settings import environment, new_options
 from mngr_tmr.git import run_git
 from mngr_tmr.model.run import RunSpec, Secrets
@@ -21,8 +21,8 @@ def draft_spec(place: Place, paths: tuple[str, ...], settings: dict[str, Any]) -
     """The run without its tests, and a text that says where its number of slots comes from."""
     options, why = new_options(settings, place.manager)
     base, folder = _commit(place.repo, str(settings.get("base", "HEAD"))), _folder(place)
-    wanted = Wanted(place.repo, base, folder, is_local=options.provider in ("", "local"))
-    pytest = find_pytest_command(wanted, settings, place.manager.env)
+    where = PytestPlace(place.repo, base, folder, is_local=options.provider in ("", "local"))
+    pytest = find_pytest_command(where, settings, place.manager.env)
     spec = RunSpec(
         id=_name(settings),
         repo=place.repo,

@@ -94,7 +94,7 @@ def _from_pipe(place: Place, results: str, flags: dict[str, Any]) -> int:
         redactor=redactor,
         tell=progress.say,
         observe=progress,
-        piped=PipeResults(replace(arrivals, spec=spec), results),
+        from_pipe=PipeResults(replace(arrivals, spec=spec), results),
     )
     code = run_to_end(Pipeline(request, spec), progress, stages.prepare)
     return _PARTIAL if arrivals.problems and code in _COMPLETE else code

@@ -32,7 +32,7 @@ class Place(Struct, frozen=True):
 
 
 def find_place(context: click.Context, out: str | None = None) -> Place:
-    """The repository we are in and its folder of runs; elsewhere is an error that says so."""
+    """The repository we are in and its folder of runs; outside a repository an error."""
     manager = mngr.Manager(overrides=context.meta.get("overrides", ()))
     for warning in manager.warnings:
         note(f"warning: {warning}")

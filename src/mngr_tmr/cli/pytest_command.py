@@ -23,14 +23,14 @@ _MANAGERS = frozenset(
 
 
 class PytestCommand(Struct, frozen=True):
-    """How pytest is started, by an absolute path where packages are borrowed here; `own_venv` as asked or found."""
+    """How pytest is started, by an absolute path where packages of this machine are shared; `own_venv` as found."""
 
     pytest: tuple[str, ...]
     own_venv: bool
 
 
-class Wanted(Struct, frozen=True):
-    """What is known before: the repository, its commit, the folder that pytest runs in, and whether that is here."""
+class PytestPlace(Struct, frozen=True):
+    """Where pytest will run: the repository, its commit, the folder that pytest runs in, and whether that is here."""
 
     repo: str
     base: str
@@ -38,28 +38,30 @@ class Wanted(Struct, frozen=True):
     is_local: bool
 
 
-def find_pytest_command(wanted: Wanted, settings: Mapping[str, Any], env: Mapping[str, str]) -> PytestCommand:
+def find_pytest_command(
+    place: PytestPlace, settings: Mapping[str, Any], env: Mapping[str, str]
+) -> PytestCommand:
     """Chooses the Python; an error only where an environment was asked for that cannot be made."""
     asked = settings.get("pytest", ())
     given = tuple(shlex.split(asked)) if isinstance(asked, str) else tuple(asked)
     own_venv = settings.get("own_venv")
     if own_venv is None:
-        own_venv = not _has_its_own(given) and is_python_project(wanted)
-    if not wanted.is_local:
+        own_venv = not _has_its_own(given) and is_python_project(place)
+    if not place.is_local:
         return PytestCommand(given or ("python3", "-m", "pytest"), bool(own_venv))
     if not own_venv:
         return PytestCommand(given or (*_default(), "-m", "pytest"), False)
-    return PytestCommand(_borrowed(given, wanted.repo, env), True)
+    return PytestCommand(_with_shared_python(given, place.repo, env), True)
 
 
-def is_python_project(wanted: Wanted) -> bool:
+def is_python_project(place: PytestPlace) -> bool:
     """Whether the folder, or the top of the repository, is something that pip can install."""
-    return any(_is_project(wanted, folder) for folder in dict.fromkeys((wanted.folder, "")))
+    return any(_is_project(place, folder) for folder in dict.fromkeys((place.folder, "")))
 
 
-def _is_project(wanted: Wanted, folder: str) -> bool:
+def _is_project(place: PytestPlace, folder: str) -> bool:
     def read(name: str) -> str | None:
-        done = run_git(wanted.repo, "show", f"{wanted.base}:{os.path.join(folder, name)}")
+        done = run_git(place.repo, "show", f"{place.base}:{os.path.join(folder, name)}")
         return None if done.code else done.text
 
     if read("setup.py") is not None:
@@ -83,8 +85,8 @@ def _default() -> tuple[str, ...]:
     return (sys.executable if find_spec("pytest") is not None else "python3",)
 
 
-def _borrowed(given: tuple[str, ...], repo: str, env: Mapping[str, str]) -> tuple[str, ...]:
-    """The command with the Python that lends its packages in front."""
+def _with_shared_python(given: tuple[str, ...], repo: str, env: Mapping[str, str]) -> tuple[str, ...]:
+    """The command, started by the Python whose packages are shared."""
     path = env.get("PATH", os.defpath)
     if not given:
         return (_first(_candidates(repo, env)), "-m", "pytest")

@@ -104,8 +104,8 @@ def _summary(folder: RunFolder) -> Summary | None:
             summary = msgspec.json.decode(file.read(), type=Summary)
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
         return None
-    later = any(_changed_ns(path) > written for path in (folder.journal, folder.integration, folder.base))
-    return None if later or summary.state in ("running", "integrating") else summary
+    is_stale = any(_changed_ns(path) > written for path in (folder.journal, folder.integration, folder.base))
+    return None if is_stale or summary.state in ("running", "integrating") else summary
 
 
 def _changed_ns(path: str) -> int:

@@ -16,7 +16,7 @@ _FEWEST_HOSTS = 2
 
 
 def default_slots(provider: str) -> tuple[int, str]:
-    """The number and why; agents elsewhere do not use this machine's memory."""
+    """The number and why; agents on other hosts do not use this machine's memory."""
     if provider not in ("", "local"):
         return _REMOTE, f"{_REMOTE} slots: agents run on {provider}"
     cores, memory = os.cpu_count() or 1, available_memory()

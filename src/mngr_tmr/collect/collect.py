@@ -11,7 +11,7 @@ import mngr
 from mngr_tmr.collect.citations import cited_blocks
 from mngr_tmr.collect.uncommitted import refuse_uncommitted
 from mngr_tmr.copies.copies import Copies
-from mngr_tmr.copies.copy import Ask, Ran
+from mngr_tmr.copies.copy import PytestRequest, PytestResult
 from mngr_tmr.copies.facts import CollectedTest
 from mngr_tmr.model.run import RunSpec
 from mngr_tmr.model.slug import slug
@@ -39,14 +39,14 @@ def collect(
 ) -> Collected:
     """Collects what `run.pytest_args` select at the base commit, or raises with pytest's own words.
 
-    With `copies` the copy stays open for whoever owns them; without, nothing is left. `env` is for the copy.
+    With `copies` the copy stays open until `copies` is closed; without, nothing is left. `env` is for the copy.
     """
     refuse_uncommitted(run)
     flags = ("--collect-only", "-q", *run.pytest_args)
     command = (*run.pytest, *flags)
     with ExitStack() as stack:
         copies = copies or stack.enter_context(Copies(run, env, manager))
-        ran = copies.at(run.base).pytest(flags, Ask(), run.options.verify_deadline_s)
+        ran = copies.at(run.base).pytest(flags, PytestRequest(), run.options.verify_deadline_s)
     _refuse(ran, command)
     chosen = [test for test in ran.facts.tests if not test.deselected]
     deselected = tuple(test.node_id for test in ran.facts.tests if test.deselected)
@@ -74,7 +74,7 @@ def _tasks(run: RunSpec, tests: Sequence[CollectedTest]) -> tuple[Task, ...]:
     return tuple(replace(task, blocks=blocks.get(task.node_id, ())) for task in tasks)
 
 
-def _refuse(ran: Ran, command: Sequence[str]) -> None:
+def _refuse(ran: PytestResult, command: Sequence[str]) -> None:
     """Stops before any agent is launched when the selection is broken or empty."""
     problem = _problem(ran)
     if _lacks_pytest(ran):
@@ -89,12 +89,12 @@ def _refuse(ran: Ran, command: Sequence[str]) -> None:
         )
 
 
-def _lacks_pytest(ran: Ran) -> bool:
+def _lacks_pytest(ran: PytestResult) -> bool:
     """Whether the interpreter has no such module, or the shell no such program."""
     return not ran.facts.has_ended and ("No module named pytest" in ran.output or ran.code == _NO_PROGRAM)
 
 
-def _problem(ran: Ran) -> str:
+def _problem(ran: PytestResult) -> str:
     if ran.timed_out:
         return "pytest did not finish collecting in time"
     if ran.facts.broken:

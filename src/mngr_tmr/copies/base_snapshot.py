@@ -24,7 +24,7 @@ def make_base_snapshot(run: RunSpec, copy: Copy, manager: mngr.Manager) -> None:
 
 
 def ensure_base_snapshot(run: RunSpec, env: Mapping[str, str], manager: mngr.Manager) -> None:
-    """Makes the run's snapshot where it is missing: whoever was to make it may have been killed."""
+    """Makes the run's snapshot where it is missing: the process that was to make it may have been killed."""
     if not _is_ours(run) or _is_there(run, manager):
         return
     bare = replace(run, options=replace(run.options, snapshot=""))

@@ -15,16 +15,16 @@ _LIMIT_S = 3600.0
 
 
 def wait_for_capacity(make: Callable[[], T], tell: Tell, *, first_s: float = _FIRST_S) -> T:
-    """What `make` gives. A refusal for now is told once and tried again, after growing waits, for up to an hour."""
-    started, wait_s, is_told = time.monotonic(), first_s, False
+    """What `make` gives. A refusal for now is reported once and tried again, after growing waits, for up to an hour."""
+    started, wait_s, is_reported = time.monotonic(), first_s, False
     while True:
         try:
             return make()
         except mngr.CapacityError as error:
             if time.monotonic() - started >= _LIMIT_S:
                 raise
-            if not is_told:
+            if not is_reported:
                 tell(f"waiting for capacity: {error.message}")
-                is_told = True
+                is_reported = True
             time.sleep(max(wait_s * random.uniform(0.75, 1.25), error.retry_after_s))
             wait_s = min(2 * wait_s, _MOST_S)

@@ -20,7 +20,7 @@ def most_copies(options: RunOptions) -> int:
 class Copies:
     """A context manager. Only the last few commits' copies stay open; asking for an older one makes it anew.
 
-    With `tell`, a provider that refuses for now is told of and waited for; without, its refusal is raised.
+    With `tell`, a provider that refuses for now is reported and waited for; without, its refusal is raised.
     """
 
     def __init__(

@@ -24,15 +24,15 @@ _OUTPUT_LIMIT = 1 << 20
 _SILENT_HOST_S = 60.0
 
 
-class Ask(Struct, frozen=True):
+class PytestRequest(Struct, frozen=True):
     """What pytest shall do: run only these tests (None: all), look only into these files (None: all)."""
 
-    wanted: tuple[str, ...] | None = None
+    node_ids: tuple[str, ...] | None = msgspec.field(default=None, name="wanted")
     files: tuple[str, ...] | None = None
     run: str = ""
 
 
-class Ran(Struct, frozen=True):
+class PytestResult(Struct, frozen=True):
     """How a command in a copy ended: its exit code and the end of its output, both streams in order."""
 
     code: int
@@ -51,18 +51,18 @@ class Copy:
         self.commit = commit
         self._run, self.agent, self._manager = run, agent, manager
 
-    def pytest(self, args: Sequence[str], ask: Ask, timeout_s: float) -> Ran:
+    def pytest(self, args: Sequence[str], ask: PytestRequest, timeout_s: float) -> PytestResult:
         """Runs the project's pytest with these arguments; at the deadline it ends with all its children."""
         argv = ("mngr-result", "judge", "--timeout", f"{timeout_s:g}", "--", *args)
         return self._exec(argv, timeout_s + _SILENT_HOST_S, msgspec.json.encode(ask))
 
-    def command(self, script: str, timeout_s: float) -> Ran:
+    def command(self, script: str, timeout_s: float) -> PytestResult:
         """Runs shell lines where pytest would run."""
         place = shlex.quote(os.path.join(".", self._run.folder))
         return self._exec(("sh", "-c", f"cd {place} && {{ {script}\n}} >&2"), timeout_s)
 
-    def bring_outbox(self, to: str) -> None:
-        """Brings what the tests handed over, their artifacts above all, into `to`/NAME."""
+    def pull_outbox(self, to: str) -> None:
+        """Pulls what the tests handed over, their artifacts above all, into `to`/NAME."""
         mngr.pull_outbox(self.agent, to, manager=self._manager)
 
     def empty_outbox(self) -> None:
@@ -78,20 +78,20 @@ class Copy:
         with suppress(mngr.NotFoundError):
             mngr.destroy(self.agent, manager=self._manager)
 
-    def _exec(self, argv: Sequence[str], timeout_s: float, stdin: bytes = b"") -> Ran:
-        said, facts = _Tail(_OUTPUT_LIMIT), _Tail(_FACTS_LIMIT)
+    def _exec(self, argv: Sequence[str], timeout_s: float, stdin: bytes = b"") -> PytestResult:
+        output, facts = _Tail(_OUTPUT_LIMIT), _Tail(_FACTS_LIMIT)
         try:
             code = mngr.exec_in(
                 self.agent,
                 argv,
                 timeout_s=timeout_s,
                 stdin=io.BytesIO(stdin),
-                on_output=lambda stream, data: (facts if stream == "stdout" else said).add(data),
+                on_output=lambda stream, data: (facts if stream == "stdout" else output).add(data),
                 manager=self._manager,
             )
         except mngr.TimedOutError:
             code = TIMED_OUT
-        return Ran(code, said.text, read_facts(facts.data))
+        return PytestResult(code, output.text, read_facts(facts.data))
 
 
 @contextmanager

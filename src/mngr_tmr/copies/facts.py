@@ -56,7 +56,7 @@ class PytestEnd(Struct, frozen=True, tag_field="kind", tag="end"):
 
 
 class PytestFacts(Struct, frozen=True):
-    """Everything it told, in order; `unreadable` lines are counted."""
+    """Everything it reported, in order; `unreadable` lines are counted."""
 
     tests: tuple[CollectedTest, ...] = ()
     phases: tuple[PytestPhase, ...] = ()

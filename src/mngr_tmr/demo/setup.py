@@ -24,7 +24,7 @@ _PREFIX = "mngr-demo-"
 _ENOUGH_S = 30.0
 # The first that can leave its plugins out by a flag.
 _PYTEST_AT_LEAST = (8, 4)
-# A user's own settings of git, such as signing, would stop at a question that nobody answers.
+# A user's own settings of git, such as signing, would stop at a question that is never answered.
 _PLAIN_GIT = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null"}
 
 

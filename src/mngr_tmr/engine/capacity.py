@@ -17,8 +17,8 @@ class CapacityState(Struct, frozen=True):
     """The refusals that have not been followed by success: how many rounds of them, the last at `at`.
 
     Nothing that needs the provider begins before `until`, and then no more than `allowed` steps that make hosts. Until
-    `asked_until` the provider itself asked to be left alone. `told_by` is the entry that began the last round, as its
-    step and task.
+    `asked_until` the provider itself asked to be left alone. `began_with` is the entry that began the last round:
+    its step and task.
     """
 
     rounds: int = 0
@@ -27,7 +27,7 @@ class CapacityState(Struct, frozen=True):
     asked_until: float = 0.0
     allowed: int = 0
     message: str = ""
-    told_by: tuple[str, str] = ("", "")
+    began_with: tuple[str, str] = ("", "")
 
     def refused(self, entry: Entry, asked_at: float) -> "CapacityState":
         """After a refusal of what was begun at `asked_at`; what was begun before the last one is of the same round."""

@@ -205,7 +205,7 @@ class SimExecutor:
         shared = shared_with(intention)
         host = self._host_of(intention)
         if host and self._world.is_full and host not in self._world.hosts:
-            self._at(self._world.now + 0.1, lambda: self._later(intention))
+            self._at(self._world.now + 0.1, lambda: self._refuse(intention))
             return
         if host:
             self._world.open_host(host)
@@ -247,7 +247,7 @@ class SimExecutor:
         return results
 
     def _freeze(self) -> None:
-        """Perhaps time passes without us; what was heard before it is told after it."""
+        """Perhaps time passes without us; what was heard before it is handed over after it."""
         if self._freezes and self._chance.random() < _FREEZE_SHARE:
             self._world.now += self._freezes.pop()
 
@@ -269,7 +269,7 @@ class SimExecutor:
         if any(start <= self._world.now < end for start, end in self._world.storms):
             if host and host not in self._world.agents:
                 self._world.close_host(host)
-            return self._later(intention)
+            return self._refuse(intention)
         if host and (intention.step != "launch" or fault == "launch_fails"):
             self._world.close_host(host)
         if fault == f"{intention.step}_fails" and not self._ends_at_last(intention):
@@ -284,7 +284,7 @@ class SimExecutor:
             fact = getattr(self, f"_{intention.step}")(task, attempt)
         return Entry(self.now(), intention.step, "done", task, attempt, fact=fact)
 
-    def _later(self, intention: Entry) -> Entry:
+    def _refuse(self, intention: Entry) -> Entry:
         self._world.refusals += 1
         fact = ProviderRefusal(seed=self._chance.getrandbits(32))
         step, task, attempt = intention.step, intention.task, intention.attempt
@@ -335,9 +335,9 @@ class SimExecutor:
         self._world.copies += 1
         assert len({self._world.tree(*task) for task in tasks.items()}) == 1, "one copy, one tree"
         first = next(iter(tasks))
-        told = {
+        judged = {
             task: attempt for task, attempt in tasks.items() if task == first or self._chance.random() < 0.8
         }
-        for key in told.items():
+        for key in judged.items():
             self._world.verified[key] = self._world.verified.get(key, 0) + 1
-        return VerdictsFound(verdicts=dict.fromkeys(told, "passed"))
+        return VerdictsFound(verdicts=dict.fromkeys(judged, "passed"))

@@ -31,7 +31,7 @@ _SAME_ERRORS = 3
 
 
 class Pause(Struct, frozen=True):
-    """Time in which nobody watched the agents: from `since` until the first complete poll after `noticed_at`."""
+    """Time in which the agents were not watched: from `since` until the first complete poll after `noticed_at`."""
 
     since: float
     noticed_at: float
@@ -249,9 +249,9 @@ class RunState:
 
     def _requeue(self, again: Iterable[str]) -> None:
         """Gives tasks a new attempt: those that an interrupt cut off, and those that were asked for."""
-        wanted = set(again)
+        asked_for = set(again)
         for slug, state in self.tasks.items():
-            if state.phase == TaskPhase.ENDED and (state.was_interrupted or slug in wanted):
+            if state.phase == TaskPhase.ENDED and (state.was_interrupted or slug in asked_for):
                 attempt = state.attempt + 1
                 fresh = TaskState(slug, agent_of(self.spec.id, slug, attempt), attempt, since=self.last_at)
                 self._place(state, fresh)

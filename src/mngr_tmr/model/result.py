@@ -32,7 +32,7 @@ class Blocked(Struct, frozen=True):
 
 
 class Escalation(Struct, frozen=True):
-    """Something that is not for this agent to mend; told whatever the outcome is."""
+    """Something that this agent is not to fix; reported whatever the outcome is."""
 
     kind: str
     title: str

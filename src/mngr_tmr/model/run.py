@@ -72,8 +72,8 @@ class RunSpec(Struct, frozen=True):
     @property
     def pytest_in_copy(self) -> tuple[str, ...]:
         """How pytest is started in a working copy: by the Python of the copy, where it has one of its own."""
-        is_lender = self.options.own_venv and os.path.isabs(self.pytest[0])
-        return ("python3", *self.pytest[1:]) if is_lender else self.pytest
+        has_own_python = self.options.own_venv and os.path.isabs(self.pytest[0])
+        return ("python3", *self.pytest[1:]) if has_own_python else self.pytest
 
 
 class Secrets(Struct, frozen=True):

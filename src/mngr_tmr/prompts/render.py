@@ -18,7 +18,7 @@ _TESTING, _NUDGE = "testing.md.j2", "nudge.md.j2"
 
 
 def render_prompt(run: RunSpec, task: Task) -> str:
-    """What the agent of this task is told first.
+    """The first prompt of the agent of this task.
 
     The run's `prompt` file, else the repository's `.mngr/prompts/testing.md.j2`, may say it otherwise: it extends
     "mngr/testing.md.j2" and replaces blocks, or stands alone.

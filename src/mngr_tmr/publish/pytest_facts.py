@@ -113,10 +113,10 @@ class Facts:
                 self.collected(item, deselected=False)
         self.has_collected = True
         if self.ask["wanted"] is not None:
-            wanted = set(self.ask["wanted"])
-            others = [item for item in items if item.nodeid not in wanted]
+            node_ids = set(self.ask["wanted"])
+            others = [item for item in items if item.nodeid not in node_ids]
             if others:
-                items[:] = [item for item in items if item.nodeid in wanted]
+                items[:] = [item for item in items if item.nodeid in node_ids]
                 config.hook.pytest_deselected(items=others)
 
     def collected(self, item: Any, deselected: bool) -> None:

@@ -1,4 +1,4 @@
-"""Brings home what an agent leaves besides its commits: the outbox, the conversation, the recording."""
+"""Fetches what an agent leaves besides its commits: the outbox, the conversation, the recording."""
 
 import os
 from contextlib import suppress
@@ -10,7 +10,7 @@ from mngr_tmr.run_folder.writer import RunWriter
 _CONVERSATION, _RECORDING, _USAGE = "conversation.jsonl", "recording.cast", "usage.json"
 _SCREEN = "screen.txt"
 _MOST = 256 << 20
-_TOLD = 20
+_MOST_NOTES = 20
 _EMPTY = "its outbox is empty"
 
 
@@ -19,11 +19,11 @@ def pull_artifacts(
 ) -> tuple[str, ...]:
     """Everything but commits, into the folder of an attempt; what a reader must know about it.
 
-    `pulled` is an outbox that someone brought already.
+    `pulled` is an outbox that was pulled before.
     """
     outbox = os.path.join(attempt, OUTBOX)
     if os.path.isdir(pulled) and not os.path.islink(pulled):
-        notes = _told(writer.copy_in(pulled, outbox, _MOST))
+        notes = _shortened(writer.copy_in(pulled, outbox, _MOST))
     else:
         notes = _outbox(agent, outbox, writer, manager)
     _records(agent, attempt, writer, manager)
@@ -33,20 +33,20 @@ def pull_artifacts(
 def _outbox(agent: mngr.Row | str, outbox: str, writer: RunWriter, manager: mngr.Manager) -> tuple[str, ...]:
     """The outbox, under a name of ours whatever the host calls its agent; a pull that broke off is begun anew."""
     with writer.staging() as folder:
-        brought = mngr.pull_outbox(agent, folder, max_bytes=_MOST, manager=manager)
+        pulled_now = mngr.pull_outbox(agent, folder, max_bytes=_MOST, manager=manager)
         notes = writer.take_in(only_folder(folder), outbox)
-    return _told((*(note for note in brought.notes if note != _EMPTY), *notes))
+    return _shortened((*(note for note in pulled_now.notes if note != _EMPTY), *notes))
 
 
 def only_folder(staging: str) -> str:
-    """The folder in which something was brought, whatever it is called; the empty staging folder where nothing was."""
+    """The folder in which something was pulled, whatever it is called; the empty staging folder where nothing was."""
     inner = sorted(entry.path for entry in os.scandir(staging) if entry.is_dir(follow_symlinks=False))
     return inner[0] if inner else staging
 
 
-def _told(notes: tuple[str, ...]) -> tuple[str, ...]:
-    more = f"{len(notes) - _TOLD} more files were left out of its outbox"
-    return (*notes[:_TOLD], *((more,) if len(notes) > _TOLD else ()))
+def _shortened(notes: tuple[str, ...]) -> tuple[str, ...]:
+    more = f"{len(notes) - _MOST_NOTES} more files were left out of its outbox"
+    return (*notes[:_MOST_NOTES], *((more,) if len(notes) > _MOST_NOTES else ()))
 
 
 def _records(agent: mngr.Row | str, attempt: str, writer: RunWriter, manager: mngr.Manager) -> None:

@@ -54,18 +54,18 @@ def find_leftovers(
     )
 
 
-def remove(remains: Leftovers, manager: mngr.Manager) -> tuple[str, ...]:
+def remove(leftovers: Leftovers, manager: mngr.Manager) -> tuple[str, ...]:
     """Agents, their hosts' snapshot, branches, the folder: what breaks off can be done again.
 
     Says what it could not take.
     """
-    if remains.agents:
-        mngr.destroy(remains.agents, manager=manager)
-    if remains.spec:
-        destroy_unfinished(remains.spec, manager)
-        drop_base_snapshot(remains.spec, manager)
-    notes = _remove_branches(remains)
-    _remove_folder(remains.folder)
+    if leftovers.agents:
+        mngr.destroy(leftovers.agents, manager=manager)
+    if leftovers.spec:
+        destroy_unfinished(leftovers.spec, manager)
+        drop_base_snapshot(leftovers.spec, manager)
+    notes = _remove_branches(leftovers)
+    _remove_folder(leftovers.folder)
     return notes
 
 
@@ -73,20 +73,20 @@ def _branches(spec: RunSpec) -> tuple[Branch, ...]:
     """The run's branches; none where the repository is gone."""
     if not os.path.isdir(spec.repo):
         return ()
-    said = Repository(spec.repo, 0).ask(
+    output = Repository(spec.repo, 0).ask(
         "for-each-ref", "--format=%(refname:lstrip=2)%00%(objectname)", f"refs/heads/tmr/{spec.id}/"
     )
-    lines = os.fsdecode(said).splitlines()
+    lines = os.fsdecode(output).splitlines()
     return tuple(Branch(*line.split("\0")) for line in lines)
 
 
-def _remove_branches(remains: Leftovers) -> tuple[str, ...]:
-    """Each only as long as it stands where it was listed and nobody has it checked out."""
-    if not remains.branches:
+def _remove_branches(leftovers: Leftovers) -> tuple[str, ...]:
+    """Each only as long as it stands where it was listed and is not checked out."""
+    if not leftovers.branches:
         return ()
-    repo, notes = Repository(remains.repo, 0), []
+    repo, notes = Repository(leftovers.repo, 0), []
     used = repo.checked_out()
-    for branch in remains.branches:
+    for branch in leftovers.branches:
         if branch.name in used:
             notes.append(f"branch {branch.name} is checked out and stays")
             continue

@@ -26,10 +26,10 @@ def start_hosts(state: RunState, manager: mngr.Manager) -> list[str]:
 
     A host stops when no manager looked at it for its lease. The files of its agents are still there.
     """
-    wanted = {state.addresses.get(task.agent) for task in state.tasks.values() if task.phase in _HAS_WORK}
-    if not wanted:
+    addresses = {state.addresses.get(task.agent) for task in state.tasks.values() if task.phase in _HAS_WORK}
+    if not addresses:
         return []
-    refs = [agent.host for agent in find_known(list_safely(manager)[0], wanted).values()]
+    refs = [agent.host for agent in find_known(list_safely(manager)[0], addresses).values()]
     hosts = {f"@{ref.name}.{ref.provider}" for ref in refs if ref.state == "STOPPED"}
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         tried = pool.map(lambda host: _try(partial(mngr.start_host, host, manager=manager)), sorted(hosts))

@@ -63,7 +63,7 @@ class PipeResults(Struct, frozen=True):
 
 
 def read_lines(data: bytes) -> Arrivals:
-    """The lines of one run; the last line of a test counts, and what cannot be used is told."""
+    """The lines of one run; the last line of a test counts, and what cannot be used is a problem."""
     found: dict[str, Arrival] = {}
     problems = []
     for number, line in enumerate(data.splitlines(), 1):
@@ -84,20 +84,20 @@ def read_lines(data: bytes) -> Arrivals:
 
 
 def make_run_from_pipe(
-    runs: str, piped: PipeResults, *, manager: mngr.Manager, env: Mapping[str, str]
+    runs: str, from_pipe: PipeResults, *, manager: mngr.Manager, env: Mapping[str, str]
 ) -> RunFolder:
     """Makes the run's folder from what was pulled into `results` and what the agents committed.
 
     Its journal says what the verbs of the pipe did; stopping and verifying is left to the stages that follow.
     """
-    arrivals, results = piped.arrivals, piped.results
+    arrivals, results = from_pipe.arrivals, from_pipe.results
     spec = arrivals.spec
     folder = make_folder(runs, spec).hiding(env)
     refuse_test_ids(spec, folder.redactor)
     notes = [Entry(time.time(), "run", "noted", message=problem) for problem in arrivals.problems]
-    bring = _Bring(folder, spec, results, manager)
+    importer = _Importer(folder, spec, results, manager)
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        lives = pool.map(lambda line: _life(line, bring), arrivals.lines)
+        lives = pool.map(lambda line: _life(line, importer), arrivals.lines)
         entries = sorted((*notes, *(entry for life in lives for entry in life)), key=lambda one: one.at)
     journal = Journal(folder.journal, clean=folder.redactor.record)
     try:
@@ -108,15 +108,15 @@ def make_run_from_pipe(
 
 
 def _place(line: Arrival) -> tuple[str, int, str]:
-    """The order of collecting, as far as it can be told: lines come as agents finish."""
+    """The order of collecting, as far as it is known: lines come as agents finish."""
     task = line.carried.task
     return task.file, task.line, task.node_id
 
 
 def _arrival(fields: dict[str, Any]) -> Arrival:
     carried = msgspec.convert(fields.get("tmr"), Carried)
-    said = fields.get("error")
-    error = str(said.get("message", "it failed")) if isinstance(said, dict) else ""
+    problem = fields.get("error")
+    error = str(problem.get("message", "it failed")) if isinstance(problem, dict) else ""
     agent = msgspec.convert(fields, mngr.Agent) if "id" in fields else None
     return Arrival(carried, agent, error or ("" if agent else "it was never created"))
 
@@ -139,8 +139,8 @@ def _missing(lines: Sequence[Arrival]) -> tuple[str, ...]:
     return (f"{count} of {lines[0].carried.tests} tests did not come through the pipe",) if count > 0 else ()
 
 
-class _Bring(Struct, frozen=True):
-    """Brings one line's work into the run's folder; where a verb of the pipe did not, it does."""
+class _Importer(Struct, frozen=True):
+    """Takes one line's work into the run's folder; where a verb of the pipe did not, it does."""
 
     folder: RunFolder
     spec: RunSpec
@@ -175,20 +175,20 @@ class _Bring(Struct, frozen=True):
         return pulled, is_there
 
 
-def _life(line: Arrival, bring: _Bring) -> list[Entry]:
+def _life(line: Arrival, importer: _Importer) -> list[Entry]:
     """A task's life as entries of the journal: launched, watched, pulled; a stop may still have to come."""
     task, run, agent = line.carried.task, line.carried.run, line.agent
     if agent is None:
         return [_entry(run.created_at, "launch", "failed", task, line.error)]
     now = time.time()
     created = _moment(agent.created_at, run.created_at)
-    claim = bring.files(task, agent)
+    claim = importer.files(task, agent)
     return [
         _entry(created, "launch", "intended", task),
         _entry(_moment(agent.started_at, created), "launch", "done", task, fact=AgentLaunched(agent.id)),
         _watched(line, agent, claim, now),
         _entry(now, "pull", "intended", task),
-        *_pulled(task, agent, claim, bring),
+        *_pulled(task, agent, claim, importer),
     ]
 
 
@@ -203,12 +203,12 @@ def _watched(line: Arrival, agent: mngr.Agent, claim: Claim | None, now: float) 
     )
 
 
-def _pulled(task: Task, agent: mngr.Agent, claim: Claim | None, bring: _Bring) -> list[Entry]:
+def _pulled(task: Task, agent: mngr.Agent, claim: Claim | None, importer: _Importer) -> list[Entry]:
     try:
-        pulled, is_there = bring.commits(task, agent, salvage=claim is None)
+        pulled, is_there = importer.commits(task, agent, salvage=claim is None)
     except mngr.MngrError as error:
         return [_entry(time.time(), "pull", "failed", task, str(error))]
-    verifies = needs_verdict(claim, pulled.commit, bring.spec.base)
+    verifies = needs_verdict(claim, pulled.commit, importer.spec.base)
     fact = WorkPulled(pulled.commit, verify=verifies)
     done = [_entry(time.time(), "pull", "done", task, fact=fact)]
     return done if is_there else [*done, _entry(time.time(), "stop", "done", task, "its agent is gone")]

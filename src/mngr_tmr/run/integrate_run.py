@@ -31,7 +31,7 @@ def integrate_run(
     """Integrates what a run has; again at any time, from what is stored, with the same branch as the answer.
 
     `options` are used instead of the run's own, which are those that it was last resumed with.
-    `tell` is told each step when it begins.
+    `tell` is called with each step when it begins.
 
     With `push`, the branch goes to the remote and becomes a pull request; what keeps it from that is a note.
     """
@@ -71,7 +71,7 @@ def _integrate(
 
 
 def _check(spec: RunSpec, redactor: Redactor, base: str, tip: str) -> None:
-    """Refuses commits that hold a value, whoever made them, before they get onto the branch."""
+    """Refuses commits that hold a value, whatever made them, before they get onto the branch."""
     names = redactor.names_in_commits(spec.repo, base, tip)
     if names:
         raise mngr.RefusedError(

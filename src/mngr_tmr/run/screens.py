@@ -10,7 +10,7 @@ _AT_ONCE = 16
 
 
 class Screens:
-    """The screen of each agent as it was last read. Whoever asks never waits: a newer one is there the next time."""
+    """The screen of each agent as it was last read. A caller never waits: a newer one is there the next time."""
 
     def __init__(self, manager: mngr.Manager, at_once: int = _AT_ONCE) -> None:
         self._manager, self._free = manager, threading.Semaphore(at_once)
@@ -30,7 +30,7 @@ class Screens:
         return screen
 
     def forget(self, agent: mngr.Agent) -> None:
-        """Forgets the screen of an agent: whoever asks next wants one that is new."""
+        """Forgets the screen of an agent: the next caller needs one that is new."""
         with self._lock:
             self._read.pop(agent.id, None)
 

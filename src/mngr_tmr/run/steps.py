@@ -184,12 +184,12 @@ class TaskSteps:
 
     def _find(self, slug: str, attempt: int) -> tuple[mngr.Agent | None, bool]:
         """The agent of an attempt, by its labels or its name, and whether every host it may be on has answered."""
-        wanted = {RUN: self._spec.id, TASK: slug, ATTEMPT: str(attempt)}
+        labels = {RUN: self._spec.id, TASK: slug, ATTEMPT: str(attempt)}
         name = agent_of(self._spec.id, slug, attempt)
         listing = mngr.list_agents(manager=self._manager)
         others = find_known([listing], set(self._state.addresses.values())).values()
         for agent in listing.agents:
-            if agent not in others and (agent.name == name or wanted.items() <= agent.labels.items()):
+            if agent not in others and (agent.name == name or labels.items() <= agent.labels.items()):
                 return agent, agent.host.state != "UNREACHABLE"
         providers = {
             options.provider or "local" for options in (self._state.spec.options, self._state.options)

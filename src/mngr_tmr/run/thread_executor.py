@@ -36,7 +36,7 @@ class ThreadExecutor:
         clock: RunClock | None = None,
         log: Callable[[str, Exception], None] = lambda _doing, _error: None,
     ) -> None:
-        """`log` is told of every error of a step or a poll, and what was being done."""
+        """`log` is called with every error of a step or a poll, and what was being done."""
         self._steps, self._poll, self._rang, self._poll_s = steps, poll, rang, poll_s
         self._clock, self._log = clock or RunClock(), log
         self._results: queue.SimpleQueue[Entry | Poll] = queue.SimpleQueue()
@@ -55,7 +55,7 @@ class ThreadExecutor:
         try:
             thread.start()
         except RuntimeError as error:  # the system has no thread for it now
-            self._results.put(self._later(intention, mngr.CapacityError(str(error))))
+            self._results.put(self._refused(intention, mngr.CapacityError(str(error))))
 
     def threads(self, steps: Iterable[tuple[str, str]]) -> list[threading.Thread]:
         """The threads of these steps, each a step and its task."""
@@ -83,14 +83,14 @@ class ThreadExecutor:
         try:
             fact = self._steps[step](intention)
         except mngr.CapacityError as error:
-            self._results.put(self._later(intention, error))
+            self._results.put(self._refused(intention, error))
         except Exception as error:
             self._log(f"{step} {task} (attempt {attempt})", error)
             self._results.put(Entry(self.now(), step, "failed", task, attempt, error_text(error)))
         else:
             self._results.put(Entry(self.now(), step, "done", task, attempt, fact=fact))
 
-    def _later(self, intention: Entry, error: mngr.CapacityError) -> Entry:
+    def _refused(self, intention: Entry, error: mngr.CapacityError) -> Entry:
         step, task, attempt = intention.step, intention.task, intention.attempt
         fact = ProviderRefusal(error.retry_after_s, secrets.randbits(32))
         return Entry(self.now(), step, "later", task, attempt, error_text(error), fact)

@@ -31,10 +31,10 @@ def read_commits(
     implementation whatever it claims; otherwise its claim stands.
     """
     objects = Repository(repo, 0)
-    said = objects.ask(
+    output = objects.ask(
         "log", "--reverse", "--first-parent", "-z", f"--format={_FORMAT}", f"{base}..{tip}", "--"
     )
-    fields = said.decode(errors="replace").split("\0")
+    fields = output.decode(errors="replace").split("\0")
     rows = [fields[at : at + 3] for at in range(0, len(fields) - 2, 3)]
     paths = _paths(objects, [row[0] for row in rows], implementation, tutorial)
     commits = []
@@ -47,9 +47,9 @@ def read_commits(
 
 
 def _claimed(commit: str, trailer: str, claim: Claim | None) -> ChangeKind | None:
-    said = trailer.strip().lower()
-    if said in _KINDS:
-        return cast(ChangeKind, said)
+    kind = trailer.strip().lower()
+    if kind in _KINDS:
+        return cast(ChangeKind, kind)
     result = claim.result if claim else None
     for change in result.changes if result else ():
         if any(len(named) >= _SHORTEST_ID and commit.startswith(named.lower()) for named in change.commits):
@@ -73,10 +73,10 @@ def _paths(
         "--first-parent",
         "--always",
     )
-    said = os.fsdecode(objects.ask(*words, stdin="".join(f"{commit}\n" for commit in commits).encode()))
+    output = os.fsdecode(objects.ask(*words, stdin="".join(f"{commit}\n" for commit in commits).encode()))
     touched: dict[str, list[str]] = {}
     special: set[str] = set()
-    fields = iter(said.split("\0"))
+    fields = iter(output.split("\0"))
     commit = ""
     for field in fields:
         if not field.startswith(":"):

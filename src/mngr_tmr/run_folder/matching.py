@@ -71,13 +71,13 @@ class Matcher:
 
     def _in_view(self, view: "View") -> Iterator[FoundValue]:
         for needle, name in self._needles.items():
-            wanted = view.reduced(needle)
-            if len(wanted) < SHORTEST:
+            reduced = view.reduced(needle)
+            if len(reduced) < SHORTEST:
                 continue
-            at = view.text.find(wanted)
+            at = view.text.find(reduced)
             while at >= 0:
-                yield FoundValue(*view.origin(at, at + len(wanted)), name)
-                at = view.text.find(wanted, at + len(wanted))
+                yield FoundValue(*view.origin(at, at + len(reduced)), name)
+                at = view.text.find(reduced, at + len(reduced))
 
 
 class View:
@@ -218,15 +218,15 @@ def _unescape(found: "re.Match[str]") -> str:
 
 
 @lru_cache(10_000)
-def _meaning(said: str) -> str:
-    kind = said[1]
-    if kind == "u" and len(said) > 2:
-        units = b"".join(int(one, 16).to_bytes(2, "big") for one in said.split("\\u")[1:])
+def _meaning(escape: str) -> str:
+    kind = escape[1]
+    if kind == "u" and len(escape) > 2:
+        units = b"".join(int(one, 16).to_bytes(2, "big") for one in escape.split("\\u")[1:])
         return units.decode("utf-16-be", "surrogatepass" if _is_torn(units) else "strict")
-    if kind == "x" and len(said) > 2:
-        return bytes.fromhex(said.replace("\\x", "")).decode(errors="surrogateescape")
-    if len(said) > 2:
-        return bytes(int(one, 8) for one in said.split("\\")[1:]).decode(errors="surrogateescape")
+    if kind == "x" and len(escape) > 2:
+        return bytes.fromhex(escape.replace("\\x", "")).decode(errors="surrogateescape")
+    if len(escape) > 2:
+        return bytes(int(one, 8) for one in escape.split("\\")[1:]).decode(errors="surrogateescape")
     return _NAMED.get(kind, kind)
 
 

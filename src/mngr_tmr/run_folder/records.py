@@ -60,9 +60,11 @@ class Records:
         marks = [entry for entry in self.entries if entry.step == "integrate"]
         marks.append(Entry(until, "integrate", "done"))
         return tuple(
-            StageSpan(entry.message or "preparing", entry.at, later.at)
-            for entry, later in pairwise(marks)
-            if entry.kind in ("intended", "noted") and later.kind != "intended" and later.at > entry.at
+            StageSpan(entry.message or "preparing", entry.at, following.at)
+            for entry, following in pairwise(marks)
+            if entry.kind in ("intended", "noted")
+            and following.kind != "intended"
+            and following.at > entry.at
         )
 
     def tasks(self) -> tuple[TaskRecord, ...]:

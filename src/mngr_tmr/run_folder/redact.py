@@ -83,8 +83,7 @@ class Redactor:
         held = ""
         for piece in _windows(pieces):
             held += decoder.decode(piece)
-            cut = max(0, len(held) - REACH)
-            clean, held = self._up_to(held, cut)
+            clean, held = self._up_to(held, max(0, len(held) - REACH))
             yield clean
         yield self.text(held + decoder.decode(b"", True)).encode(errors="surrogateescape")
 
@@ -128,7 +127,9 @@ class Redactor:
         events = [_event(line) for line in lines]
         shown = "".join(event[2] for event in events if event and event[1] == "o")
         cuts = [(start, end, mark(name)) for start, end, name in self._matcher.find(shown)]
-        pieces = _cut(shown, [len(event[2]) for event in events if event and event[1] == "o"], cuts)
+        pieces = _replace_marked(
+            shown, [len(event[2]) for event in events if event and event[1] == "o"], cuts
+        )
         for number, event in enumerate(events):
             if event is None or event[1] != "o":
                 lines[number] = self.data(lines[number])
@@ -188,17 +189,17 @@ class Redactor:
             names |= self.names_in(held + data)
             held = (held + data)[-REACH:]
 
-    def _up_to(self, text: str, cut: int) -> tuple[bytes, str]:
-        """The text before the cut without the values, and what is still to be looked at."""
+    def _up_to(self, text: str, limit: int) -> tuple[bytes, str]:
+        """The text before the limit without the values, and what is still to be looked at."""
         done, parts = 0, []
         for start, end, name in self._matcher.find(text):
-            if end > cut:
-                cut = min(start, cut)
+            if end > limit:
+                limit = min(start, limit)
                 break
             parts += [text[done:start], mark(name)]
             done = end
-        clean = "".join((*parts, text[done:cut])).encode(errors="surrogateescape")
-        return clean, text[cut:]
+        clean = "".join((*parts, text[done:limit])).encode(errors="surrogateescape")
+        return clean, text[limit:]
 
     def _document(self, data: bytes) -> bytes:
         plain = msgspec.json.decode(data)
@@ -318,7 +319,7 @@ def _event(line: bytes) -> tuple[float, str, str] | None:
         return None
 
 
-def _cut(text: str, sizes: Iterable[int], cuts: list[tuple[int, int, str]]) -> Iterator[str]:
+def _replace_marked(text: str, sizes: Iterable[int], cuts: list[tuple[int, int, str]]) -> Iterator[str]:
     """The pieces of a text again, each cut replaced by its mark in the piece where it begins."""
     start = at = 0
     for size in sizes:

@@ -1,6 +1,6 @@
-"""The one writer of a run's folder: what it writes holds no value of a variable, and nobody but its owner can read it.
+"""The one writer of a run's folder: what it writes holds no value of a variable, and only its owner can read it.
 
-Files are replaced in one step, from a temporary name that nobody can guess; a crash leaves the old one or the new one,
+Files are replaced in one step, from a temporary name that cannot be guessed; a crash leaves the old one or the new one,
 whole. What others made is looked at in a staging folder first and only then moved to its place.
 """
 
@@ -64,7 +64,7 @@ class RunWriter:
 
     @contextmanager
     def staging(self) -> Iterator[str]:
-        """An empty folder that nobody else can enter; it is gone afterwards, with what was not taken from it."""
+        """An empty folder that no other user can enter; it is gone afterwards, with what was not taken from it."""
         self.prepare()
         folder = tempfile.mkdtemp(prefix=f".incoming-{os.getpid()}-", dir=self.root)
         try:
@@ -204,11 +204,11 @@ def _make_private(path: str) -> None:
     mode = os.lstat(path).st_mode
     if stat.S_ISLNK(mode):
         return
-    wanted = _PRIVATE
+    private = _PRIVATE
     if stat.S_ISDIR(mode) or mode & 0o111:
-        wanted = _PRIVATE_FOLDER if stat.S_ISDIR(mode) else _PRIVATE_PROGRAM
-    if stat.S_IMODE(mode) != wanted:
-        os.chmod(path, wanted)
+        private = _PRIVATE_FOLDER if stat.S_ISDIR(mode) else _PRIVATE_PROGRAM
+    if stat.S_IMODE(mode) != private:
+        os.chmod(path, private)
 
 
 def _free_name(folder: str, name: str) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from mngr_e2e.tutorial.citations import read_tests
 from mngr_tmr.collect.citations import function_of, sources
-from mngr_tmr.copies.copy import Ask, Copy
+from mngr_tmr.copies.copy import Copy, PytestRequest
 from mngr_tmr.copies.facts import CollectedTest
 from mngr_tmr.git import run_git
 from mngr_tmr.model.run import RunSpec
@@ -20,7 +20,7 @@ def added_tests(copy: Copy, run: RunSpec) -> tuple[tuple[str, ...], str]:
     if not changed:
         return (), ""
     args = ("--collect-only", "-q", *run.pytest_args, *(_from_folder(run, path) for path in changed))
-    ran = copy.pytest(args, Ask(files=changed), run.options.verify_deadline_s)
+    ran = copy.pytest(args, PytestRequest(files=changed), run.options.verify_deadline_s)
     names = ", ".join(one.node_id for one in ran.facts.broken)
     problem = f"a changed test file cannot be collected: {names}" if names else ""
     return new_tests(run, changed, ran.facts.tests), problem

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from mngr_tmr.copies.copy import Ran
+from mngr_tmr.copies.copy import PytestResult
 from mngr_tmr.copies.facts import PytestFacts, PytestPhase
 from mngr_tmr.model.verdict import TestOutcome, TestRun
 
@@ -12,7 +12,7 @@ _MESSAGE_MAX = 4000
 _TAIL = 2000
 
 
-def runs_of(ran: Ran, node_id: str) -> tuple[TestRun, ...]:
+def runs_of(ran: PytestResult, node_id: str) -> tuple[TestRun, ...]:
     """How one test went in one run of pytest; a test that was run again by a plugin went several times."""
     phases = [phase for phase in ran.facts.phases if phase.node_id == node_id]
     again = tuple(
@@ -23,7 +23,7 @@ def runs_of(ran: Ran, node_id: str) -> tuple[TestRun, ...]:
     return (*again, _last_run(ran, node_id, [phase for phase in phases if phase.outcome != "rerun"]))
 
 
-def proven_run(ran: Ran, node_id: str) -> TestRun:
+def proven_run(ran: PytestResult, node_id: str) -> TestRun:
     """The last of these runs; a pass of other code than the copy's, or of code that nothing shows, is an error."""
     last = runs_of(ran, node_id)[-1]
     if ran.facts.wrong_code:
@@ -36,7 +36,7 @@ def proven_run(ran: Ran, node_id: str) -> TestRun:
     )
 
 
-def _last_run(ran: Ran, node_id: str, phases: Sequence[PytestPhase]) -> TestRun:
+def _last_run(ran: PytestResult, node_id: str, phases: Sequence[PytestPhase]) -> TestRun:
     if not phases:
         return TestRun(node_id, _unseen(ran.facts, node_id), message=_why_unseen(ran, node_id))
     duration_s = sum(phase.duration_s for phase in phases)
@@ -63,7 +63,7 @@ def _unseen(facts: PytestFacts, node_id: str) -> TestOutcome:
     return "missing" if facts.has_ended and not facts.broken and not is_there else "error"
 
 
-def _why_unseen(ran: Ran, node_id: str) -> str:
+def _why_unseen(ran: PytestResult, node_id: str) -> str:
     file = node_id.partition("::")[0]
     broken = [
         one.text for one in ran.facts.broken if one.node_id in (file, "") or file.startswith(one.node_id)
@@ -75,7 +75,7 @@ def _why_unseen(ran: Ran, node_id: str) -> str:
     return f"pytest did not get to it{_at_deadline(ran)} (exit code {ran.code}):\n{ran.output[-_TAIL:]}"
 
 
-def _at_deadline(ran: Ran) -> str:
+def _at_deadline(ran: PytestResult) -> str:
     return ": its deadline passed" if ran.timed_out else ""
 
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 import mngr
 from mngr_tmr.copies.copies import Copies
-from mngr_tmr.copies.copy import Ask, Copy, Ran, open_copy
+from mngr_tmr.copies.copy import Copy, PytestRequest, PytestResult, open_copy
 from mngr_tmr.model.run import RunSpec
 from mngr_tmr.model.task import Task
 from mngr_tmr.model.verdict import TestRun, Verified, verdict_of
@@ -71,7 +71,7 @@ def verify_equal(
             elif verified.verdict not in _BEYOND_DOUBT:
                 continue
             if check.artifacts:
-                copy.bring_outbox(check.artifacts)
+                copy.pull_outbox(check.artifacts)
             reason = "; ".join(filter(None, (verified.reason, problem)))
             verdicts.append((check.task, replace(verified, added=added, reason=reason)))
     return verdicts
@@ -93,7 +93,7 @@ def measure_base(
             _run_all(copy, run, required, f"base-{n + 1}") for n in range(max(1, run.options.verify_runs))
         ]
         if artifacts:
-            copy.bring_outbox(artifacts)
+            copy.pull_outbox(artifacts)
     return {
         node_id: _verified(node_id, run.base, [_telling(rans, node_id) for rans in rounds])
         for node_id in required
@@ -107,24 +107,24 @@ def run_once(copy: Copy, run: RunSpec, node_ids: Iterable[str], name: str) -> di
     return {node_id: proven_run(_telling(rans, node_id), node_id) for node_id in required}
 
 
-def _run_often(copy: Copy, run: RunSpec, task: Task) -> list[Ran]:
+def _run_often(copy: Copy, run: RunSpec, task: Task) -> list[PytestResult]:
     """The same run several times; what cannot change, such as code that is not the copy's, is seen once."""
     end = time.monotonic() + run.options.verify_deadline_s
-    rans: list[Ran] = []
+    rans: list[PytestResult] = []
     for number in range(max(1, run.options.verify_runs)):
-        ask = Ask((task.node_id,), (task.file,), f"verify-{number + 1}")
+        ask = PytestRequest((task.node_id,), (task.file,), f"verify-{number + 1}")
         rans.append(copy.pytest(run.pytest_args, ask, max(1.0, end - time.monotonic())))
         if rans[-1].facts.wrong_code or rans[-1].timed_out or not rans[-1].facts.phases:
             break
     return rans
 
 
-def _run_all(copy: Copy, run: RunSpec, required: tuple[str, ...], name: str) -> list[Ran]:
+def _run_all(copy: Copy, run: RunSpec, required: tuple[str, ...], name: str) -> list[PytestResult]:
     """Many tests, once each."""
-    rans: list[Ran] = []
+    rans: list[PytestResult] = []
     left, args = required, (*run.pytest_args, *files_of_added(run, copy.commit, required))
     for _ in range(_ROUNDS):
-        rans.append(copy.pytest(args, Ask(left, None, name), run.options.verify_deadline_s))
+        rans.append(copy.pytest(args, PytestRequest(left, None, name), run.options.verify_deadline_s))
         reached = {phase.node_id for phase in rans[-1].facts.phases}
         left = tuple(node_id for node_id in left if node_id not in reached)
         if not left or not reached or rans[-1].facts.has_ended or rans[-1].timed_out:
@@ -132,13 +132,13 @@ def _run_all(copy: Copy, run: RunSpec, required: tuple[str, ...], name: str) -> 
     return rans
 
 
-def _telling(rans: list[Ran], node_id: str) -> Ran:
+def _telling(rans: list[PytestResult], node_id: str) -> PytestResult:
     """The run that got to this test, else the last one."""
     reached_it = (ran for ran in rans if any(phase.node_id == node_id for phase in ran.facts.phases))
     return next(reached_it, rans[-1])
 
 
-def _verified(node_id: str, commit: str, rans: list[Ran]) -> Verified:
+def _verified(node_id: str, commit: str, rans: list[PytestResult]) -> Verified:
     wrong = next((ran.facts.wrong_code for ran in rans if ran.facts.wrong_code), "")
     if wrong:
         return Verified(node_id, commit, "wrong_code", wrong)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tests.tmr.own_project import GREETER, OwnProject
 
-from mngr_tmr.cli.pytest_command import PytestCommand, Wanted, find_pytest_command
+from mngr_tmr.cli.pytest_command import PytestCommand, PytestPlace, find_pytest_command
 from mngr_tmr.integrate.gates.local_runner import LocalRunner
 from mngr_tmr.model.run import RunOptions, RunSpec
 
@@ -20,19 +20,19 @@ def own(tmp_path: Path) -> OwnProject:
 
 def test_the_environment_that_is_active_lends_and_what_is_said_wins(own: OwnProject) -> None:
     base = own.commit_files({"pyproject.toml": GREETER})
-    wanted = Wanted(str(own.repo), base, "", is_local=True)
+    place = PytestPlace(str(own.repo), base, "", is_local=True)
     python, pytest_of = str(own.venv / "bin/python"), ("-m", "pytest")
     active = {"PATH": "/usr/bin:/bin", "VIRTUAL_ENV": str(own.venv)}
-    assert find_pytest_command(wanted, {}, active) == PytestCommand((python, *pytest_of), True)
+    assert find_pytest_command(place, {}, active) == PytestCommand((python, *pytest_of), True)
     # The first that has pytest: /usr/bin/python3 may be there without it.
-    assert find_pytest_command(wanted, {"pytest": "pytest -x"}, active).pytest == (python, *pytest_of, "-x")
-    named = find_pytest_command(wanted, {"pytest": f"{python} -m pytest -x"}, {"PATH": "/usr/bin:/bin"})
+    assert find_pytest_command(place, {"pytest": "pytest -x"}, active).pytest == (python, *pytest_of, "-x")
+    named = find_pytest_command(place, {"pytest": f"{python} -m pytest -x"}, {"PATH": "/usr/bin:/bin"})
     assert named == PytestCommand((python, "-m", "pytest", "-x"), True)
-    not_own = find_pytest_command(wanted, {"own_venv": False}, active)
+    not_own = find_pytest_command(place, {"own_venv": False}, active)
     assert not_own == PytestCommand((sys.executable, *pytest_of), False)
     for brings_its_own in ("uv run pytest", ".venv/bin/python -m pytest", "tox"):
-        assert find_pytest_command(wanted, {"pytest": brings_its_own}, active).own_venv is False
-    elsewhere = Wanted(str(own.repo), base, "", is_local=False)
+        assert find_pytest_command(place, {"pytest": brings_its_own}, active).own_venv is False
+    elsewhere = PytestPlace(str(own.repo), base, "", is_local=False)
     assert find_pytest_command(elsewhere, {}, active) == PytestCommand(("python3", *pytest_of), True)
 
 
@@ -52,8 +52,8 @@ def test_only_what_pip_can_install_is_a_project(
     tmp_path: Path, files: dict[str, str], folder: str, is_project: bool
 ) -> None:
     own = OwnProject(tmp_path, has_venv=False)
-    wanted = Wanted(str(own.repo), own.commit_files(files), folder, is_local=False)
-    assert find_pytest_command(wanted, {}, {}).own_venv is is_project
+    place = PytestPlace(str(own.repo), own.commit_files(files), folder, is_local=False)
+    assert find_pytest_command(place, {}, {}).own_venv is is_project
 
 
 @pytest.mark.accept("M17")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mngr_tmr.copies.copy import Ran
+from mngr_tmr.copies.copy import PytestResult
 from mngr_tmr.copies.facts import Broken, CollectedTest, Origin, PytestFacts, PytestPhase, read_facts
 from mngr_tmr.verify.verdicts import proven_run
 
@@ -71,6 +71,6 @@ def test_a_pass_of_unknown_programs_needs_a_trace_of_the_copys_code(
     facts = PytestFacts(phases=PASSED, origins=(UNKNOWN, *others), has_ended=True)
     assert bool(facts.cannot_tell("a.py::test")) is not is_told
     assert facts.cannot_tell("a.py::other") == ""
-    run = proven_run(Ran(0, "", facts), "a.py::test")
+    run = proven_run(PytestResult(0, "", facts), "a.py::test")
     assert run.outcome == ("passed" if is_told else "error")
     assert is_told or run.message.startswith("cannot tell which code was tested: the test started tool (")

@@ -1,4 +1,4 @@
-"""What a person is told while a run goes on."""
+"""The lines that a person sees while a run goes on."""
 
 import pytest
 from tests.tmr.engine.test_simulation import make_spec
@@ -6,7 +6,7 @@ from tests.tmr.engine.test_simulation import make_spec
 from mngr_tmr.engine.state import fold
 from mngr_tmr.model.entry import Entry
 from mngr_tmr.model.facts import ProviderRefusal
-from mngr_tmr.report.out.progress import summary, told
+from mngr_tmr.report.out.progress import entry_line, summary
 
 
 @pytest.mark.accept("E3", "U2")
@@ -18,7 +18,7 @@ def test_a_provider_that_refuses_for_now_is_one_line_and_not_one_per_task() -> N
     for at, slug in enumerate(run.tasks, 3):
         entry = Entry(at, "launch", "later", slug, 1, "too many requests", ProviderRefusal(seed=1))
         run.apply(entry)
-        lines.append(told(run, entry))
+        lines.append(entry_line(run, entry))
     assert lines == ["waiting for capacity: too many requests", "", ""]
     assert "3 queued" in summary(run)
     assert "waiting for capacity" in summary(run)
@@ -26,4 +26,4 @@ def test_a_provider_that_refuses_for_now_is_one_line_and_not_one_per_task() -> N
     run.apply(Entry(60, "launch", "intended", first, 1))
     again = Entry(61, "launch", "later", first, 1, "too many requests", ProviderRefusal(seed=1))
     run.apply(again)
-    assert told(run, again) == ""
+    assert entry_line(run, again) == ""

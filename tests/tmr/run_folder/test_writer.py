@@ -16,7 +16,7 @@ ELSEWHERE = {
     "engine/journal.py": "appends entries that were cleaned",
     "publish/program/results.py": "runs on the agent's host",
     "publish/program/judging.py": "runs on the agent's host",
-    "publish/program/borrowing.py": "runs on the agent's host",
+    "publish/program/sharing.py": "runs on the agent's host",
     "publish/program/child.py": "runs on the agent's host",
     "publish/program/environment.py": "runs on the agent's host",
     "publish/program/installing.py": "runs on the agent's host",

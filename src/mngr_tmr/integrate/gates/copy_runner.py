@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import mngr
 from mngr_tmr.copies.capacity_wait import Tell
 from mngr_tmr.copies.copies import Copies
-from mngr_tmr.copies.copy import Ask
+from mngr_tmr.copies.copy import PytestRequest
 from mngr_tmr.integrate.gates.runner import Collection, CommandRun, collection_of
 from mngr_tmr.model.run import RunSpec
 from mngr_tmr.model.verdict import TestRun
@@ -29,7 +29,7 @@ class CopyRunner:
 
     def collect(self, commit: str) -> Collection:
         flags = ("--collect-only", "-q", *self._run.pytest_args)
-        ran = self._copies.at(commit).pytest(flags, Ask(), self._run.options.verify_deadline_s)
+        ran = self._copies.at(commit).pytest(flags, PytestRequest(), self._run.options.verify_deadline_s)
         return collection_of(ran.facts, ran.code, ran.output)
 
     def run_tests(self, commit: str, node_ids: Sequence[str]) -> tuple[TestRun, ...]:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import msgspec
 
 import mngr
-from mngr_tmr.copies.copy import Ask, Ran
+from mngr_tmr.copies.copy import PytestRequest, PytestResult
 from mngr_tmr.copies.facts import read_facts
 from mngr_tmr.git import Repository, run_git
 from mngr_tmr.integrate.gates.checkout import write_files
@@ -43,12 +43,12 @@ class LocalRunner:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def collect(self, commit: str) -> Collection:
-        ran = self._judge(commit, ("--collect-only", "-q", *self._run.pytest_args), Ask())
+        ran = self._judge(commit, ("--collect-only", "-q", *self._run.pytest_args), PytestRequest())
         return collection_of(ran.facts, ran.code, ran.output)
 
     def run_tests(self, commit: str, node_ids: Sequence[str]) -> tuple[TestRun, ...]:
         args = (*self._run.pytest_args, *files_of_added(self._run, commit, node_ids))
-        ran = self._judge(commit, args, Ask(wanted=tuple(node_ids), run="gates"))
+        ran = self._judge(commit, args, PytestRequest(node_ids=tuple(node_ids), run="gates"))
         return tuple(proven_run(ran, node_id) for node_id in node_ids)
 
     def run_command(self, commit: str, command: str) -> CommandRun:
@@ -59,12 +59,12 @@ class LocalRunner:
             return CommandRun(124, error.message)
         return CommandRun(done.code, done.text[-4000:])
 
-    def _judge(self, commit: str, args: Sequence[str], asked: Ask) -> Ran:
+    def _judge(self, commit: str, args: Sequence[str], asked: PytestRequest) -> PytestResult:
         limit = self._run.options.verify_deadline_s
         helper = os.path.join(self._folder, "judge.pyz")
         argv = (sys.executable, helper, "judge", "--timeout", f"{limit:g}", "--", *args)
         done = self._start(argv, self._copy(commit), msgspec.json.encode(asked))
-        return Ran(done.code, done.stderr.decode(errors="replace"), read_facts(done.stdout))
+        return PytestResult(done.code, done.stderr.decode(errors="replace"), read_facts(done.stdout))
 
     def _start(self, argv: Sequence[str], place: str, stdin: bytes = b"") -> mngr.Completed:
         state = os.path.join(self._folder, os.path.relpath(place, self._folder).split(os.sep)[0], _STATE)

@@ -35,7 +35,7 @@ def arguments(argv: list[str]) -> tuple[argparse.Namespace, list[str]]:
         "--outside", action="store_true", help="make none; print a PATH without virtual environments"
     )
     own.add_argument(
-        "--after", action="store_true", help="has the setup changed an environment of someone else?"
+        "--after", action="store_true", help="has the setup changed an environment of another owner?"
     )
     verbs.add_parser("publish").add_argument("file")
     verbs.add_parser("try").add_argument("description", nargs="?", default="")

@@ -1,4 +1,4 @@
-"""What the program was told when it was written onto the host, and what all its modules share."""
+"""What the program was given when it was written onto the host, and what all its modules share."""
 
 from __future__ import annotations
 

@@ -19,17 +19,6 @@ from contextlib import contextmanager
 from importlib import metadata
 from typing import TYPE_CHECKING
 
-from mngr_tmr.publish.program.borrowing import (
-    Moved,
-    borrow,
-    editable_distributions,
-    is_in,
-    lender_marks,
-    make_venv,
-    read_text,
-    write_programs,
-    write_text,
-)
 from mngr_tmr.publish.program.config import CONFIG, ProblemError, git
 from mngr_tmr.publish.program.installing import (
     build_template,
@@ -43,6 +32,17 @@ from mngr_tmr.publish.program.installing import (
     template_key,
     write_template,
 )
+from mngr_tmr.publish.program.sharing import (
+    Moved,
+    editable_distributions,
+    is_in,
+    make_venv,
+    read_text,
+    share_packages,
+    shared_marks,
+    write_programs,
+    write_text,
+)
 from mngr_tmr.publish.program.toml_files import read_toml
 
 if TYPE_CHECKING:
@@ -53,23 +53,23 @@ SHOWN_CHANGES = 5
 
 
 def environment(options: argparse.Namespace) -> int:
-    """Makes the environment, or (`--outside`) prints a PATH without any, or (`--after`) looks at the lender again."""
+    """Makes the environment, or (`--outside`) prints a PATH without any, or (`--after`) checks the shared one again."""
     state = os.environ["MNGR_AGENT_STATE_DIR"]
     if options.after:
         return look_again(state)
-    use_lender(state)
+    use_shared_python(state)
     if options.outside:
         print(path_outside(os.environ.get("PATH", ""), state))
     else:
         make_environment(state, has_setup=options.setup)
     if options.setup:
-        marks = {"python": sys.executable, "marks": lender_marks()}
+        marks = {"python": sys.executable, "marks": shared_marks()}
         write_text(os.path.join(state, MARKS), json.dumps(marks))
     return 0
 
 
-def use_lender(state: str) -> None:
-    """Goes on as the Python that lends, where this one is already that of the environment."""
+def use_shared_python(state: str) -> None:
+    """Goes on as the Python whose packages are shared, where this one is already that of the environment."""
     if os.path.realpath(sys.prefix) != os.path.realpath(state):
         return
     for line in read_text(os.path.join(state, "pyvenv.cfg")).splitlines():
@@ -87,15 +87,15 @@ def make_environment(state: str, *, has_setup: bool) -> None:
         os.path.realpath(CONFIG["repo"]) if CONFIG["repo"] else "", copy, os.path.realpath(sys.prefix)
     )
     venv = make_venv(state)
-    lent = {one.folder for one in editable_distributions(venv, moved)}
+    editable = {one.folder for one in editable_distributions(venv, moved)}
     folder = next(filter(is_project, (os.path.join(copy, CONFIG["folder"]).rstrip("/"), copy)), "")
     template = (
-        project_template(cache, copy, folder, moved, is_needed=folder not in lent and not has_setup)
+        project_template(cache, copy, folder, moved, is_needed=folder not in editable and not has_setup)
         if folder
         else None
     )
     more = base_packages(cache, missing_requirements(template))
-    borrow(venv, moved, more)
+    share_packages(venv, moved, more)
     write_programs(venv, moved, more)
     if template and template.get("is_in_place"):
         problem = pip_install(venv, folder)
@@ -151,13 +151,13 @@ def locked(cache: str) -> Iterator[None]:
 
 def missing_requirements(template: Template | None) -> list[str]:
     """What the project depends on, and pytest, as far as this Python has nothing of that name."""
-    wanted = ["pytest"]
+    required = ["pytest"]
     for path, text in (template or {}).get("files", {}).items():
         if path.endswith(".dist-info/METADATA"):
             head = text.partition("\n\n")[0].splitlines()
-            wanted += [line.partition(": ")[2] for line in head if line.startswith("Requires-Dist: ")]
+            required += [line.partition(": ")[2] for line in head if line.startswith("Requires-Dist: ")]
     missing = []
-    for text in wanted:
+    for text in required:
         parsed = parse_requirement(text)
         is_meant = parsed is not None and (parsed.marker is None or parsed.marker.evaluate({"extra": ""}))
         if is_meant or text == "pytest":
@@ -189,13 +189,13 @@ def base_packages(cache: str, missing: list[str]) -> list[str]:
 def install_base(prefix: str, missing: list[str]) -> str:
     shutil.rmtree(prefix, ignore_errors=True)
     venv = make_venv(prefix)
-    borrow(venv, Moved("", "", sys.prefix), [])
+    share_packages(venv, Moved("", "", sys.prefix), [])
     tool = installer(venv)
     return run_to_end([*tool, *missing]) if tool else f"neither pip nor uv can be run by {sys.executable}"
 
 
 def without_base(missing: list[str], problem: str) -> list[str]:
-    """Here a user's own environment is used as it is; elsewhere nobody has seen the tests run without these."""
+    """Here a user's own environment is used as it is; on another host the tests may not run without these."""
     text = (
         f"{', '.join(missing)} could not be installed: {problem}; connect to the network, or give --setup CMD"
     )
@@ -216,11 +216,11 @@ def path_outside(path: str, state: str) -> str:
 
 
 def look_again(state: str) -> int:
-    """An error where the setup changed the packages of the Python that lends them."""
+    """An error where the setup changed the packages of the Python that shares them."""
     known = json.loads(read_text(os.path.join(state, MARKS)))
     if known["python"] != sys.executable:
         os.execv(known["python"], [known["python"], "-B", *sys.argv])
-    before, after = known["marks"], lender_marks()
+    before, after = known["marks"], shared_marks()
     changed = sorted(path for path in {*before, *after} if before.get(path) != after.get(path))
     if changed:
         more = f" and {len(changed) - SHOWN_CHANGES} more" if len(changed) > SHOWN_CHANGES else ""

@@ -18,19 +18,19 @@ from typing import Any
 NOT_CODE = frozenset(
     "conftest setup tests test docs doc examples noxfile build dist tasks scripts bin fabfile".split()
 )
-BORROWED = frozenset(("site-packages", "dist-packages", "node_modules"))
+SHARED = frozenset(("site-packages", "dist-packages", "node_modules"))
 TEST_FOLDERS = frozenset(("tests", "test", "e2e", "spec", "specs"))
 STANDARD = frozenset(getattr(sys, "stdlib_module_names", sys.builtin_module_names))
 SCRIPT_LIMIT = 65536
 
 
 def lies_in(path: str, folder: str) -> bool:
-    """Whether a path is code of this checkout; what lies in a virtualenv or among borrowed packages is not."""
+    """Whether a path is code of this checkout; what lies in a virtualenv or among shared packages is not."""
     real = os.path.realpath(path) if folder else ""
     if not folder or not (real + os.sep).startswith(folder + os.sep):
         return False
     inner, at = os.path.relpath(real, folder).split(os.sep), folder
-    if BORROWED.intersection(inner):
+    if SHARED.intersection(inner):
         return False
     for part in inner[:-1]:
         at = os.path.join(at, part)
@@ -228,10 +228,10 @@ def main() -> None:
     # This file's own folder comes first; that of the program, or where `python -m` is started, takes its place.
     if os.path.realpath(sys.path[0]) == os.path.dirname(os.path.realpath(__file__)):
         sys.path[0:1] = [asked["first"]] if asked["first"] else []
-    told: dict[str, Any] = {"origins": {name: origin(name) for name in asked["names"]}}
+    answer: dict[str, Any] = {"origins": {name: origin(name) for name in asked["names"]}}
     if "strong" in asked:
-        told["distributions"] = distributions(asked["root"], asked["repo"], asked["strong"])
-    print(json.dumps(told))
+        answer["distributions"] = distributions(asked["root"], asked["repo"], asked["strong"])
+    print(json.dumps(answer))
 
 
 if __name__ == "__main__":

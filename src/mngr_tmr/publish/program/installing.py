@@ -19,22 +19,22 @@ import time
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
-from mngr_tmr.publish.program.borrowing import (
+from mngr_tmr.publish.program.config import ProblemError, git
+from mngr_tmr.publish.program.sharing import (
     LOADER,
     PTH,
     Moved,
     Venv,
-    borrow,
     direct_url,
     forget,
     make_venv,
     plain_name,
     read_text,
     script_body,
+    share_packages,
     write_script,
     write_text,
 )
-from mngr_tmr.publish.program.config import ProblemError, git
 from mngr_tmr.publish.program.static_metadata import static_template
 from mngr_tmr.publish.program.toml_files import read_toml
 
@@ -82,10 +82,10 @@ def template_key(copy: str, folder: str) -> str:
         if name.endswith(".py") and path.split("/")[0] not in NOT_PACKAGES:
             packages.add(where or name)
         if name == "__init__.py" and where.count("/") <= 1:
-            for said in re.findall(
+            for version in re.findall(
                 r"^_*version_*\s*=.*$", read_if_there(os.path.join(folder, path)), re.M | re.I
             ):
-                known.update(said.encode("utf-8", "surrogateescape"))
+                known.update(version.encode("utf-8", "surrogateescape"))
     known.update(repr(sorted(packages)).encode("utf-8", "surrogateescape"))
     return known.hexdigest()[:24]
 
@@ -125,7 +125,7 @@ def build_template(cache: str, copy: str, folder: str, moved: Moved) -> Template
     scratch = tempfile.mkdtemp(prefix="build-", dir=cache)
     try:
         venv = make_venv(scratch)
-        borrow(venv, moved, [])
+        share_packages(venv, moved, [])
         before = {*files_of(venv), *others_of(copy)}
         problem = pip_install(venv, folder)
         if problem:
@@ -189,7 +189,7 @@ def can_import(venv: Venv, name: str) -> bool:
 
 
 def run_to_end(argv: list[str]) -> str:
-    """Runs an installer; the end of what it said, if it failed."""
+    """Runs an installer; the end of its output, if it failed."""
     env = {
         name: value
         for name, value in os.environ.items()
@@ -212,21 +212,21 @@ def run_to_end(argv: list[str]) -> str:
     if done.returncode == 0:
         return ""
     lines = [line.strip() for line in done.stdout.decode("utf-8", "replace").splitlines()]
-    told = [
+    messages = [
         line for line in lines if line.strip("╰─>╭│ ") and not line.startswith(("hint:", "note:", "[notice]"))
     ]
-    return " | ".join(told[-SHOWN_LINES:]) or f"exit code {done.returncode}"
+    return " | ".join(messages[-SHOWN_LINES:]) or f"exit code {done.returncode}"
 
 
 def has_build_requirements(folder: str) -> bool:
     """Whether this Python has all that building the project needs, so that nothing is downloaded for it."""
     known = read_toml(os.path.join(folder, "pyproject.toml")) or {}
-    wanted = [*known.get("build-system", {}).get("requires", ["setuptools>=64"])]
-    if any(plain_name(text).startswith("setuptools") for text in wanted):
-        wanted.append("setuptools>=64")
+    required = [*known.get("build-system", {}).get("requires", ["setuptools>=64"])]
+    if any(plain_name(text).startswith("setuptools") for text in required):
+        required.append("setuptools>=64")
         if not is_satisfied("setuptools>=70.1"):
-            wanted.append("wheel")
-    return all(is_satisfied(text) for text in wanted)
+            required.append("wheel")
+    return all(is_satisfied(text) for text in required)
 
 
 def is_satisfied(requirement: str) -> bool:
@@ -370,7 +370,7 @@ def put_in(text: str, here: dict[str, str]) -> str:
 
 
 def found_first(path: str, text: str) -> str:
-    """An import hook of setuptools asked before borrowed folders are: they may hold the project as well."""
+    """An import hook of setuptools asked before shared folders are: they may hold the project as well."""
     if path.endswith(".pth") and "_finder.install()" in text:
         return text.rstrip("\n") + "; import sys; sys.meta_path.insert(0, sys.meta_path.pop())\n"
     return text

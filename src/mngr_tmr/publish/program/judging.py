@@ -62,7 +62,7 @@ def check() -> int:
     with tempfile.TemporaryFile() as output:
         seen = run_pytest(order, ["--collect-only", "-q", *CONFIG["args"]], 0, output)
         output.seek(0)
-        said = output.read().decode("utf-8", "replace")[-SHOWN:]
+        shown = output.read().decode("utf-8", "replace")[-SHOWN:]
     for fact in origins(seen.facts, INSIDE):
         print("{what}: {path}, in this working copy".format(**fact))
     for fact in origins(seen.facts, UNKNOWN):
@@ -70,7 +70,7 @@ def check() -> int:
     if tell_outside(seen.facts):
         return WRONG_CODE
     if seen.code:
-        print(f"pytest could not collect the test:\n{said}", file=sys.stderr)
+        print(f"pytest could not collect the test:\n{shown}", file=sys.stderr)
     elif not origins(seen.facts, INSIDE):
         print(
             "no code of this working copy is seen yet; what the test really runs is said by: mngr-result try"
@@ -131,10 +131,10 @@ def run_pytest(order: dict[str, Any], args: list[str], timeout_s: float, output:
         argv = [*CONFIG["pytest"], "-p", "mngr_tmr_facts", *args]
         with watched_children(order):
             code = run_to_end(argv, env, os.path.join(order["root"], CONFIG["folder"]), timeout_s, output)
-        told = read_facts(facts)
-        notes = [fact for fact in told if fact["kind"] in NOTES]
+        noted = read_facts(facts)
+        notes = [fact for fact in noted if fact["kind"] in NOTES]
         found = Origins(order, os.path.join(folder, "mngr_tmr_installed.py")).of(notes)
-        return Seen(code, [*(fact for fact in told if fact["kind"] not in NOTES), *found])
+        return Seen(code, [*(fact for fact in noted if fact["kind"] not in NOTES), *found])
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -67,7 +67,7 @@ class Origins:
         return list(found.values())
 
     def _python_notes(self, notes: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-        """Distributions of the Python that is first on the PATH, where it is not the one that pytest told of."""
+        """Distributions of the Python that is first on the PATH, where it is not the one that pytest named."""
         known = {str(note.get("bin")) for note in notes if note["kind"] == "python"}
         for python in filter(None, map(shutil.which, ("python3", "python"))):
             if os.path.dirname(python) not in known:
@@ -92,7 +92,7 @@ class Origins:
 
     def _facts(self, note: dict[str, Any]) -> Iterator[dict[str, Any]]:
         if note["kind"] == "module":
-            place = self.import_place(note["name"], note["path"], is_told=True)
+            place = self.import_place(note["name"], note["path"], is_imported=True)
             if place != UNKNOWN:
                 yield fact("import " + note["name"], note["path"], place, bool(note["used"]))
         elif note["kind"] == "child":
@@ -128,9 +128,9 @@ class Origins:
             place, path = self.program(program, {})
             yield fact(name, path, INSIDE if place == INSIDE else OUTSIDE, True)
 
-    def import_place(self, name: str, path: str, is_told: bool = False) -> str:
+    def import_place(self, name: str, path: str, is_imported: bool = False) -> str:
         """Where a module's code comes from. The name of a lone module is no sign of this project in any program:
-        others have an `app` too. What the tests themselves import under that name is told by the plugin.
+        others have an `app` too. What the tests themselves import under that name is known from the plugin.
         """
         if not path:
             return UNKNOWN
@@ -138,7 +138,7 @@ class Origins:
             return UNKNOWN if is_test_code(path, self.root) else INSIDE
         if self._is_own(path) and self._is_same(name, path):
             return INSIDE
-        is_known = is_told or name in self.strong or lies_in(path, self.repo)
+        is_known = is_imported or name in self.strong or lies_in(path, self.repo)
         return OUTSIDE if is_known else UNKNOWN
 
     def file_place(self, path: str) -> str:
@@ -184,12 +184,12 @@ class Origins:
         if "module" in details or "code" in details:
             first = str(details["cwd"])
             text = "import " + details["module"] if "module" in details else str(details["code"])
-        wanted = self._imported(text)
-        if not wanted and not is_python:
-            wanted = list(names)
-        if wanted:
-            told = self._ask(python, tuple(sorted(wanted)), first, str(details.get("search", "")))
-            for name, place in told.get("origins", {}).items():
+        modules = self._imported(text)
+        if not modules and not is_python:
+            modules = list(names)
+        if modules:
+            answer = self._ask(python, tuple(sorted(modules)), first, str(details.get("search", "")))
+            for name, place in answer.get("origins", {}).items():
                 if place:
                     yield self.import_place(name, place), place
 

@@ -150,8 +150,8 @@ def write(options: argparse.Namespace) -> None:
     publish(json.dumps(result))
 
 
-def known(said: str, seen: Any) -> Any:
-    return {"yes": True, "no": False, "unknown": None}.get(said, seen)
+def known(text: str, seen: Any) -> Any:
+    return {"yes": True, "no": False, "unknown": None}.get(text, seen)
 
 
 def own_changes() -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ import os
 import re
 from typing import Any
 
-from mngr_tmr.publish.program.borrowing import CONSOLE_SCRIPT
+from mngr_tmr.publish.program.sharing import CONSOLE_SCRIPT
 from mngr_tmr.publish.program.toml_files import read_toml
 
 NEEDS_A_BUILD = ("setup.py", "Cargo.toml", "meson.build", "CMakeLists.txt", "build.py")

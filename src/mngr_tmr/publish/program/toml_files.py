@@ -1,4 +1,4 @@
-"""TOML files, read with whatever parser the Python at hand has."""
+"""TOML files, read with whatever parser this Python has."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def read_toml(path: str) -> dict[str, Any] | None:
-    """A TOML file; None when it is missing or wrong, or when no parser is at hand (Python 3.11 brings one)."""
+    """A TOML file; None when it is missing or wrong, or when there is no parser (Python 3.11 has one)."""
     try:
         with open(path, encoding="utf-8") as file:
             text = file.read()

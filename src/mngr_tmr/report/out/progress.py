@@ -47,7 +47,7 @@ class Progress:
                 self._write(self._redactor.json(entry).decode() + "\n")
             return
         for entry in entries:
-            if line := told(run, entry):
+            if line := entry_line(run, entry):
                 self.say(f"{clock(self._elapsed())} {line}")
         self._draw(run)
 
@@ -114,7 +114,7 @@ def slowest(run: RunState) -> TaskState | None:
     )
 
 
-def told(run: RunState, entry: Entry) -> str:
+def entry_line(run: RunState, entry: Entry) -> str:
     """The words for an entry that a person wants to see; most are only for the journal."""
     if entry.step == "integrate":
         return _integrating(entry)
@@ -124,7 +124,7 @@ def told(run: RunState, entry: Entry) -> str:
     if isinstance(fact, LaunchingStopped):
         return f"nothing more is launched: {fact.reason}"
     if entry.kind == "later":
-        is_first = run.capacity.rounds == 1 and run.capacity.told_by == (entry.step, entry.task)
+        is_first = run.capacity.rounds == 1 and run.capacity.began_with == (entry.step, entry.task)
         return f"waiting for capacity: {entry.message}" if is_first else ""
     if not entry.task:
         return f"{entry.step}: {entry.message}" if entry.message and entry.step != "base" else ""

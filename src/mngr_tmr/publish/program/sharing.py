@@ -20,7 +20,7 @@ from typing import NamedTuple
 from urllib.request import pathname2url
 
 LOADER = "_mngr_borrowed"
-# Sorts after every other .pth file: what the working copy brings comes before what is borrowed.
+# Sorts after every other .pth file: what the working copy brings comes before what is shared.
 PTH = "~mngr-borrowed.pth"
 LOADER_TEXT = '''\
 """Written by mngr-result: the packages that this environment shares with {prefix}."""
@@ -28,7 +28,7 @@ LOADER_TEXT = '''\
 import site
 import sys
 
-# Nothing that runs here may write into the folders it borrows, compiled modules included.
+# Nothing that runs here may write into the folders it shares, compiled modules included.
 sys.dont_write_bytecode = True
 for _folder, _name in {pth_files!r}:
     site.addpackage(_folder, _name, None)
@@ -120,7 +120,7 @@ def make_venv(prefix: str) -> Venv:
     return venv
 
 
-def borrow(venv: Venv, moved: Moved, more: list[str]) -> None:
+def share_packages(venv: Venv, moved: Moved, more: list[str]) -> None:
     """Lets the environment see the packages of `more` and of this Python, as they are now."""
     kept = [
         (folder, name)
@@ -161,27 +161,29 @@ def _moved_line(moved: Moved, folder: str, line: str) -> str:
     return moved.path(path) if moved.path(path) != path else (path if os.path.isdir(path) else line)
 
 
-class Lent(NamedTuple):
+class EditableDistribution(NamedTuple):
     """A distribution that the lending Python has installed editably from the repository."""
 
     name: str
     folder: str
 
 
-def editable_distributions(venv: Venv, moved: Moved) -> list[Lent]:
-    """Copies what is known of each distribution of the repository, so that it is found before the lender's."""
+def editable_distributions(venv: Venv, moved: Moved) -> list[EditableDistribution]:
+    """Copies what is known of each distribution of the repository, so that it is found before the shared one."""
     found = []
     for folder in site_folders():
         for info in glob.glob(os.path.join(glob.escape(folder), "*.dist-info")):
             source = _source_of(info)
             if source and moved.path(source) != source:
-                found.append(Lent(plain_name(os.path.basename(info).split("-")[0]), moved.path(source)))
+                found.append(
+                    EditableDistribution(plain_name(os.path.basename(info).split("-")[0]), moved.path(source))
+                )
                 _copy_info(info, venv, moved.path(source))
         for link in glob.glob(os.path.join(glob.escape(folder), "*.egg-link")):
             source = read_text(link).partition("\n")[0].strip()
             if source and moved.path(source) != source:
                 name = os.path.basename(link)[: -len(".egg-link")]
-                found.append(Lent(plain_name(name), moved.path(source)))
+                found.append(EditableDistribution(plain_name(name), moved.path(source)))
                 for info in glob.glob(os.path.join(glob.escape(source), "*.egg-info")):
                     if os.path.isdir(info):
                         _copy_info(info, venv, "")
@@ -220,7 +222,7 @@ def forget(venv: Venv, name: str) -> None:
 
 
 def write_programs(venv: Venv, moved: Moved, more: list[str]) -> None:
-    """A program of this environment for each that the lender has: under its own Python it would see other code."""
+    """A program of this environment for each of the shared one: under its own Python it would see other code."""
     taken = {"python", "python3", "mngr-result"}
     for info in metadata.distributions(path=[*more, *sys.path]):
         for point in info.entry_points:
@@ -275,7 +277,7 @@ def write_script(venv: Venv, name: str, body: str) -> None:
     write_text(path, first + "\n" + body, 0o755)
 
 
-def lender_marks() -> dict[str, int]:
+def shared_marks() -> dict[str, int]:
     """What pip changes when it installs into this Python: names, and when metadata was written."""
     folders = [*site_folders(), *([os.path.join(sys.prefix, "bin")] if sys.prefix != sys.base_prefix else [])]
     marks = {}
