@@ -67,7 +67,8 @@ def command(
             note(printable(line))
     done = [Deleted(one.run, False, *_names(one)) for one in found]
     if found and not dry_run:
-        _confirm(found, yes=yes)
+        if not yes:
+            _confirm(found)
         done = [_delete(leftovers, place.manager) for leftovers in found]
     for one in done if not as_json else ():
         click.echo(printable(_line(one, dry_run)))
@@ -108,9 +109,7 @@ def _find(
     return list(found.values()), failed
 
 
-def _confirm(found: list[Leftovers], *, yes: bool) -> None:
-    if yes:
-        return
+def _confirm(found: list[Leftovers]) -> None:
     question = f"delete {', '.join(leftovers.run for leftovers in found)}?"
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise mngr.RefusedError(f"not done without a confirmation: {question}", hint="say --yes")
@@ -139,7 +138,8 @@ def _line(one: Deleted, dry_run: bool) -> str:
         return f"{one.run}: {one.error}"
     verb = "would delete" if dry_run else "deleted"
     notes = "".join(f"; {note}" for note in one.notes)
-    return f"{verb} {one.run}: {plural(len(one.agents), 'agent')}, {_branches(len(one.branches))}{notes}"
+    branches = "1 branch" if len(one.branches) == 1 else f"{len(one.branches)} branches"
+    return f"{verb} {one.run}: {plural(len(one.agents), 'agent')}, {branches}{notes}"
 
 
 def _exit_code(done: list[Deleted], failed: list[mngr.MngrError]) -> int:
@@ -149,7 +149,3 @@ def _exit_code(done: list[Deleted], failed: list[mngr.MngrError]) -> int:
     if len(broken) == len(done):
         return int(failed[0].exit_code) if failed else 1
     return _PARTIAL
-
-
-def _branches(count: int) -> str:
-    return "1 branch" if count == 1 else f"{count} branches"

@@ -4,7 +4,6 @@ import os
 import shlex
 import signal
 import sys
-from collections.abc import Iterable
 from typing import Any
 
 import click
@@ -61,8 +60,12 @@ def command(context: click.Context, folder: str, no_keep: bool) -> int:
         manager = mngr.Manager(cwd=demo.example.repo, overrides=context.meta.get("overrides", ()))
         place = Place(manager, demo.example.repo, runs_folder(demo.example.repo))
         spec, _ = collect_spec(place, ("tests",), _settings(demo))
-        for line in _beginning(demo, spec):
-            progress.say(line)
+        repo, host_dir = demo.example.repo, shlex.quote(demo.host_dir)
+        progress.say(
+            f"{repo}: a program, its tutorial and {len(spec.tasks)} tests, with faults of many kinds"
+        )
+        progress.say(f"an agent for each test, {_SLOTS} at once; to see them at work, in another terminal:")
+        progress.say(f"    MNGR_HOST_DIR={host_dir} mngr list --watch")
         written = _run(place, spec, progress)
         for line in ending(demo, written, is_kept=not no_keep) if written else ():
             click.echo(line)
@@ -121,12 +124,6 @@ def _settings(demo: DemoSetup) -> dict[str, Any]:
         "integrator_args": [settle],
         "env": user_packages(),
     }
-
-
-def _beginning(demo: DemoSetup, spec: RunSpec) -> Iterable[str]:
-    yield f"{demo.example.repo}: a program, its tutorial and {len(spec.tasks)} tests, with faults of many kinds"
-    yield f"an agent for each test, {_SLOTS} at once; to see them at work, in another terminal:"
-    yield f"    MNGR_HOST_DIR={shlex.quote(demo.host_dir)} mngr list --watch"
 
 
 with_common_options(command)

@@ -20,9 +20,18 @@ from mngr_tmr.stages import Pipeline, PipelineRequest, collect, walk
 def draft_spec(place: Place, paths: tuple[str, ...], settings: dict[str, Any]) -> tuple[RunSpec, str]:
     """The run without its tests, and a text that says where its number of slots comes from."""
     options, why = new_options(settings, place.manager)
-    base, folder = _commit(place.repo, str(settings.get("base", "HEAD"))), _folder(place)
+    ref = str(settings.get("base", "HEAD"))
+    done = run_git(place.repo, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
+    if done.code:
+        hint = "commit something first" if ref == "HEAD" else "see: git log --oneline"
+        raise mngr.UsageError(f'"{ref}" is no commit of {place.repo}', hint=hint)
+    base, folder = done.text.strip(), _folder(place)
     where = PytestPlace(place.repo, base, folder, is_local=options.provider in ("", "local"))
     pytest = find_pytest_command(where, settings, place.manager.env)
+    # The tutorial whose blocks the tests cite, relative to the repository; empty when there is none.
+    section = place.manager.config.section("tutorial")
+    path = str(settings.get("tutorial") or section.get("tutorial") or "tutorial.sh")
+    tutorial = path if os.path.isfile(os.path.join(place.repo, path)) else ""
     spec = RunSpec(
         id=_name(settings),
         repo=place.repo,
@@ -31,7 +40,7 @@ def draft_spec(place: Place, paths: tuple[str, ...], settings: dict[str, Any]) -
         tasks=(),
         pytest=pytest.pytest,
         pytest_args=paths or _paths(settings),
-        tutorial=_tutorial(place, settings),
+        tutorial=tutorial,
         options=replace(options, own_venv=pytest.own_venv),
         folder=folder,
     )
@@ -66,22 +75,7 @@ def _paths(settings: dict[str, Any]) -> tuple[str, ...]:
     return (paths,) if isinstance(paths, str) else tuple(paths)
 
 
-def _tutorial(place: Place, settings: dict[str, Any]) -> str:
-    """The tutorial whose blocks the tests cite, relative to the repository; empty when there is none."""
-    section = place.manager.config.section("tutorial")
-    path = str(settings.get("tutorial") or section.get("tutorial") or "tutorial.sh")
-    return path if os.path.isfile(os.path.join(place.repo, path)) else ""
-
-
 def _folder(place: Place) -> str:
     """Where in the repository we are: pytest runs there in every copy, so that paths mean what they mean here."""
     here = os.path.relpath(os.path.realpath(place.manager.cwd), os.path.realpath(place.repo))
     return "" if here == "." else here
-
-
-def _commit(repo: str, ref: str) -> str:
-    done = run_git(repo, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
-    if done.code:
-        hint = "commit something first" if ref == "HEAD" else "see: git log --oneline"
-        raise mngr.UsageError(f'"{ref}" is no commit of {repo}', hint=hint)
-    return done.text.strip()

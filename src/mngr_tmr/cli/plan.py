@@ -7,7 +7,7 @@ import msgspec
 
 import mngr
 from mngr_tmr.cli.draft import collect_spec
-from mngr_tmr.cli.places import Place, find_place
+from mngr_tmr.cli.places import find_place
 from mngr_tmr.cli.settings import (
     environment,
     preflight_option,
@@ -40,7 +40,11 @@ def command(context: click.Context, /, paths: tuple[str, ...], as_json: bool, **
     place = find_place(context)
     settings = read_settings(place.manager, flags)
     spec, why = collect_spec(place, paths, settings)
-    problems = [] if settings.get("no_preflight") else _problems(place, spec, settings)
+    problems: list[mngr.Finding] = []
+    if not settings.get("no_preflight"):
+        env = environment(settings, "env", spec.options.env_names)
+        findings = check_agents(spec.repo, spec.options, env, place.manager)
+        problems = [finding for finding in findings if not finding.ok]
     if as_json:
         more = {"problems": problems, **msgspec.to_builtins(spec)}
         click.echo(msgspec.json.encode({"schema": 1, "slots": why, **more}).decode())
@@ -51,14 +55,6 @@ def command(context: click.Context, /, paths: tuple[str, ...], as_json: bool, **
     for problem in problems:
         click.echo(finding_line(problem), err=True)
     return 0
-
-
-def _problems(place: Place, spec: RunSpec, settings: dict[str, Any]) -> list[mngr.Finding]:
-    """What would stop the run, or might; nothing of it stops the plan."""
-    env = environment(settings, "env", spec.options.env_names)
-    return [
-        finding for finding in check_agents(spec.repo, spec.options, env, place.manager) if not finding.ok
-    ]
 
 
 def estimate(spec: RunSpec) -> str:

@@ -50,7 +50,8 @@ def find_pytest_command(
     if not place.is_local:
         return PytestCommand(given or ("python3", "-m", "pytest"), bool(own_venv))
     if not own_venv:
-        return PytestCommand(given or (*_default(), "-m", "pytest"), False)
+        python = sys.executable if find_spec("pytest") is not None else "python3"
+        return PytestCommand(given or (python, "-m", "pytest"), False)
     return PytestCommand(_with_shared_python(given, place.repo, env), True)
 
 
@@ -79,10 +80,6 @@ def _has_its_own(pytest: Sequence[str]) -> bool:
         return False
     program = pytest[0]
     return os.path.basename(program) in _MANAGERS or ("/" in program and not os.path.isabs(program))
-
-
-def _default() -> tuple[str, ...]:
-    return (sys.executable if find_spec("pytest") is not None else "python3",)
 
 
 def _with_shared_python(given: tuple[str, ...], repo: str, env: Mapping[str, str]) -> tuple[str, ...]:

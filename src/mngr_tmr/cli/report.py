@@ -59,19 +59,15 @@ def command(
         elif html:
             _write_page(folder, html)
         else:
-            _write_all(folder, as_json)
+            reported = write_report(folder)
+            if as_json:
+                data = folder.redactor.json(make_summary(reported.model, folder))
+                click.echo(msgspec.json.format(data, indent=2).decode())
+            else:
+                show(reported)
     except ViewError as error:
         raise mngr.MngrError(error.message, hint=error.hint) from error
     return 0
-
-
-def _write_all(folder: RunFolder, as_json: bool) -> None:
-    reported = write_report(folder)
-    if as_json:
-        data = folder.redactor.json(make_summary(reported.model, folder))
-        click.echo(msgspec.json.format(data, indent=2).decode())
-    else:
-        show(reported)
 
 
 def _write_page(folder: RunFolder, file: str) -> None:

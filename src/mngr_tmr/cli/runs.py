@@ -11,7 +11,7 @@ from msgspec import Struct
 
 import mngr
 from mngr_lib.command_options import note
-from mngr_tmr.cli.places import Place, find_place
+from mngr_tmr.cli.places import find_place
 from mngr_tmr.cli.settings import out_option
 from mngr_tmr.report.data.read_run import is_alive, read_run
 from mngr_tmr.report.data.report_model import make_report_model
@@ -49,7 +49,8 @@ def command(context: click.Context, as_json: bool, out: str | None) -> int:
     mngr tmr runs --json
     """
     place = find_place(context, out)
-    rows = [row_of(folder) for folder in _folders(place)]
+    names = reversed(run_names(place.runs))
+    rows = [row_of(RunFolder(os.path.join(place.runs, name))) for name in names]
     if as_json:
         document: dict[str, Any] = {"schema": 1, "runs": rows}
         click.echo(msgspec.json.encode(document).decode())
@@ -69,7 +70,9 @@ def row_of(folder: RunFolder) -> RunRow:
         summary = _summary(folder) or make_summary(make_report_model(read_run(folder)), folder)
     except (mngr.MngrError, OSError) as error:
         return RunRow(name, folder.path, problem=str(error))
-    branch = summary.branch
+    branch, stage, doing = summary.branch, summary.integration, ""
+    if summary.state == "integrating":
+        doing = f"{stage.step or 'preparing'}, {clock(time.time() - stage.started_at)}"
     return RunRow(
         name,
         folder.path,
@@ -79,19 +82,8 @@ def row_of(folder: RunFolder) -> RunRow:
         summary.counts,
         summary.exit_code,
         branch.name if branch and branch.tip != summary.base else "",
-        doing=_doing(summary),
+        doing=doing,
     )
-
-
-def _doing(summary: Summary) -> str:
-    if summary.state != "integrating":
-        return ""
-    stage = summary.integration
-    return f"{stage.step or 'preparing'}, {clock(time.time() - stage.started_at)}"
-
-
-def _folders(place: Place) -> list[RunFolder]:
-    return [RunFolder(os.path.join(place.runs, name)) for name in reversed(run_names(place.runs))]
 
 
 def _summary(folder: RunFolder) -> Summary | None:

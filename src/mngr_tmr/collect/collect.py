@@ -47,7 +47,17 @@ def collect(
     with ExitStack() as stack:
         copies = copies or stack.enter_context(Copies(run, env, manager))
         ran = copies.at(run.base).pytest(flags, PytestRequest(), run.options.verify_deadline_s)
-    _refuse(ran, command)
+    # The interpreter has no such module, or the shell no such program.
+    if not ran.facts.has_ended and ("No module named pytest" in ran.output or ran.code == _NO_PROGRAM):
+        raise mngr.MngrError(
+            f"there is no pytest in the environment of the working copies: {shlex.join(command[:3])}",
+            hint="install it there, for example with --setup, or say how it is started: -S tmr.pytest='...'",
+        )
+    if problem := _problem(ran):
+        raise mngr.MngrError(
+            f"{problem}\n{ran.output.strip()[-_SHOWN:]}",
+            hint=f"see it by hand, on a clean checkout: {shlex.join(command)}",
+        )
     chosen = [test for test in ran.facts.tests if not test.deselected]
     deselected = tuple(test.node_id for test in ran.facts.tests if test.deselected)
     return Collected(_tasks(run, chosen), command, deselected, ran.facts.wrong_code)
@@ -72,26 +82,6 @@ def _tasks(run: RunSpec, tests: Sequence[CollectedTest]) -> tuple[Task, ...]:
         return tasks
     blocks = cited_blocks(run, tasks)
     return tuple(replace(task, blocks=blocks.get(task.node_id, ())) for task in tasks)
-
-
-def _refuse(ran: PytestResult, command: Sequence[str]) -> None:
-    """Stops before any agent is launched when the selection is broken or empty."""
-    problem = _problem(ran)
-    if _lacks_pytest(ran):
-        raise mngr.MngrError(
-            f"there is no pytest in the environment of the working copies: {shlex.join(command[:3])}",
-            hint="install it there, for example with --setup, or say how it is started: -S tmr.pytest='...'",
-        )
-    if problem:
-        raise mngr.MngrError(
-            f"{problem}\n{ran.output.strip()[-_SHOWN:]}",
-            hint=f"see it by hand, on a clean checkout: {shlex.join(command)}",
-        )
-
-
-def _lacks_pytest(ran: PytestResult) -> bool:
-    """Whether the interpreter has no such module, or the shell no such program."""
-    return not ran.facts.has_ended and ("No module named pytest" in ran.output or ran.code == _NO_PROGRAM)
 
 
 def _problem(ran: PytestResult) -> str:

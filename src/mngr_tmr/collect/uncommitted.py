@@ -2,7 +2,6 @@
 
 import os
 import shlex
-from collections.abc import Sequence
 
 import mngr
 from mngr_tmr.git import run_git
@@ -28,21 +27,18 @@ def uncommitted_tests(run: RunSpec) -> tuple[str, ...]:
     done = run_git(run.repo, *words, timeout_s=_DEADLINE_S).check("cannot see what is uncommitted")
     records = os.fsdecode(done.stdout).split("\0")
     changed = [record[3:] for record in records if record and "D" not in record[:2]]
-    places = _selected(run)
-    return tuple(path for path in changed if _is_test_file(path) and _is_in(path, places))
-
-
-def _selected(run: RunSpec) -> tuple[str, ...]:
-    """The words of the selection that are paths of the checkout, from its top; empty: the whole folder."""
+    # The words of the selection that are paths of the checkout, from its top; empty: the whole folder.
     top = os.path.realpath(run.repo)
     here = os.path.join(top, run.folder)
     paths = [os.path.join(here, word.partition("::")[0]) for word in run.pytest_args if word[:1] != "-"]
     inside = [os.path.relpath(os.path.realpath(path), top) for path in paths if os.path.lexists(path)]
-    return tuple(inside) or (run.folder or ".",)
-
-
-def _is_in(path: str, places: Sequence[str]) -> bool:
-    return any(place == "." or path == place or path.startswith(place + "/") for place in places)
+    places = tuple(inside) or (run.folder or ".",)
+    return tuple(
+        path
+        for path in changed
+        if _is_test_file(path)
+        and any(place == "." or path == place or path.startswith(place + "/") for place in places)
+    )
 
 
 def _is_test_file(path: str) -> bool:

@@ -51,8 +51,11 @@ def _link(stage: DemoSetup, page: str) -> str:
 
 def _next(stage: DemoSetup, branch: str) -> Iterable[str]:
     yield "try next:"
+    own = os.path.dirname(sys.executable)
+    # For someone who started it by its path or by `make demo`.
+    if not shutil.which("mngr") and os.path.exists(os.path.join(own, "mngr")):
+        yield f"  {'have mngr':<16}PATH={shlex.quote(own)}:$PATH"
     rows = (
-        *_mngr_at_hand(),
         ("go there", f"cd {shlex.quote(os.path.relpath(stage.example.repo))}"),
         ("serve the page", "mngr tmr report --serve"),
         ("review", f"git log --reverse -p main..{branch}"),
@@ -61,10 +64,3 @@ def _next(stage: DemoSetup, branch: str) -> Iterable[str]:
         ("a real agent", "mngr tmr run tests --type claude -- -k add_keeps"),
     )
     yield from (f"  {word:<16}{words}" for word, words in rows)
-
-
-def _mngr_at_hand() -> Iterable[tuple[str, str]]:
-    """How to have `mngr` on the PATH, for someone who started it by its path or by `make demo`."""
-    own = os.path.dirname(sys.executable)
-    if not shutil.which("mngr") and os.path.exists(os.path.join(own, "mngr")):
-        yield "have mngr", f"PATH={shlex.quote(own)}:$PATH"

@@ -41,7 +41,8 @@ def decide(run: RunState, now: float) -> list[Entry]:
         return first
     room = run.may_begin(now)
     free = sys.maxsize if room is None else room
-    base = list(islice(_base(run, now), free))
+    is_base_due = run.base == "unknown" and ("base", "") not in run.in_flight and run.may_launch
+    base = [Entry(now, "base", "intended")] if is_base_due and free > 0 else []
     verifications = list(islice(_verify_steps(run, now), free - len(base)))
     launches = islice(_launches(run, now), free - len(base) - len(verifications))
     return [*base, *_stops(run, now), *_live_steps(run, now), *verifications, *launches]
@@ -75,11 +76,6 @@ def _without_hosts(run: RunState, now: float) -> Iterator[Entry]:
         yield Entry(now, "run", "noted", message="launching stopped", fact=LaunchingStopped(reason))
     for slug in run.to_verify:
         yield Entry(now, "verify", "failed", slug, run.tasks[slug].attempt, reason)
-
-
-def _base(run: RunState, now: float) -> Iterator[Entry]:
-    if run.base == "unknown" and ("base", "") not in run.in_flight and run.may_launch:
-        yield Entry(now, "base", "intended")
 
 
 def _stops(run: RunState, now: float) -> Iterator[Entry]:

@@ -41,7 +41,9 @@ class Journal:
         """All of them or none, on the disk when it returns."""
         data = b"".join(msgspec.json.encode(self._clean(entry)) + b"\n" for entry in entries)
         try:
-            _write_all(self._file, data)
+            view = memoryview(data)
+            while view:
+                view = view[os.write(self._file, view) :]
             os.fdatasync(self._file)
         except OSError as error:
             os.ftruncate(self._file, self._end)
@@ -104,9 +106,3 @@ def _whole(path: str) -> int:
     except (msgspec.MsgspecError, UnicodeDecodeError):
         return start
     return end
-
-
-def _write_all(file: int, data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        view = view[os.write(file, view) :]

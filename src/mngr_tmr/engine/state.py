@@ -61,7 +61,9 @@ class RunState:
         }
         self.addresses: dict[str, str] = {}
         self.names = {task.slug: task.node_id.rpartition("::")[2] for task in spec.tasks}
-        self.queue: dict[str, None] = dict.fromkeys(_in_order(spec))
+        # Longest first, as far as past runs tell: a long task that starts last is waited for at the end.
+        longest_first = sorted(spec.tasks, key=lambda task: -task.expected_s)
+        self.queue: dict[str, None] = dict.fromkeys(task.slug for task in longest_first)
         self.live: dict[str, None] = {}
         self.to_verify: dict[str, None] = {}
         self.strays: dict[str, None] = {}
@@ -296,11 +298,6 @@ def fold(spec: RunSpec, entries: Iterable[Entry]) -> RunState:
     for entry in entries:
         state.apply(entry)
     return state
-
-
-def _in_order(spec: RunSpec) -> list[str]:
-    """Longest first, as far as past runs tell: a long task that starts last is waited for by everyone."""
-    return [task.slug for task in sorted(spec.tasks, key=lambda task: -task.expected_s)]
 
 
 def _own_part(entry: Entry, part: Entry) -> Entry:

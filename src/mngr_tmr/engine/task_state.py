@@ -77,26 +77,18 @@ def task_after(state: TaskState, entry: Entry) -> TaskState:
     if entry.attempt != state.attempt:
         return state
     if entry.kind == "noted":
-        return _observed(state, entry)
+        if isinstance(entry.fact, AgentSilent):
+            return replace(state, silent_since=entry.fact.silent_since)
+        if isinstance(entry.fact, AgentAsks):
+            return replace(state, asks=entry.fact.asks, question=entry.message, asked_at=entry.at)
+        return replace(state, notes=(*state.notes, entry.message))
     if entry.kind == "later":
-        return _put_back(state, entry)
+        # A step that was refused for now: the task is where it was before it, at the same attempt.
+        if entry.step == "nudge":
+            return replace(state, nudged_at=None)
+        back = _BEFORE.get((entry.step, state.phase))
+        return replace(state, phase=back, since=entry.at) if back else state
     return _AFTER[entry.step](state, entry)
-
-
-def _put_back(state: TaskState, entry: Entry) -> TaskState:
-    """A step that was refused for now: the task is where it was before it, at the same attempt."""
-    if entry.step == "nudge":
-        return replace(state, nudged_at=None)
-    back = _BEFORE.get((entry.step, state.phase))
-    return replace(state, phase=back, since=entry.at) if back else state
-
-
-def _observed(state: TaskState, entry: Entry) -> TaskState:
-    if isinstance(entry.fact, AgentSilent):
-        return replace(state, silent_since=entry.fact.silent_since)
-    if isinstance(entry.fact, AgentAsks):
-        return replace(state, asks=entry.fact.asks, question=entry.message, asked_at=entry.at)
-    return replace(state, notes=(*state.notes, entry.message))
 
 
 def _after_launch(state: TaskState, entry: Entry) -> TaskState:

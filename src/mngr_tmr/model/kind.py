@@ -12,7 +12,9 @@ _DOCS_ENDINGS = (".md", ".rst", ".adoc")
 
 def path_kind(path: str, implementation: Sequence[str] = (), tutorial: str = "") -> ChangeKind:
     """The kind of one path of the repository; the patterns of `implementation` come before every rule."""
-    if any(_fits(path, pattern) for pattern in implementation):
+    if any(
+        fnmatchcase(path, pattern) or path.startswith(pattern.rstrip("/") + "/") for pattern in implementation
+    ):
         return "implementation"
     if tutorial and path == tutorial:
         return "tutorial"
@@ -29,10 +31,6 @@ def commit_kind(paths: Sequence[str], implementation: Sequence[str] = (), tutori
     kinds = {path_kind(path, implementation, tutorial) for path in paths}
     order: tuple[ChangeKind, ...] = ("implementation", "test", "tutorial")
     return next((kind for kind in order if kind in kinds), "docs")
-
-
-def _fits(path: str, pattern: str) -> bool:
-    return fnmatchcase(path, pattern) or path.startswith(pattern.rstrip("/") + "/")
 
 
 def _is_test_name(name: str) -> bool:

@@ -26,7 +26,16 @@ def pull_artifacts(
         notes = _shortened(writer.copy_in(pulled, outbox, _MOST))
     else:
         notes = _outbox(agent, outbox, writer, manager)
-    _records(agent, attempt, writer, manager)
+    # Screen, conversation, recording and cost, where the agent has them: none is worth losing a result for.
+    with suppress(mngr.MngrError):
+        writer.write(os.path.join(attempt, _SCREEN), mngr.capture(agent, manager=manager).encode())
+    with suppress(mngr.MngrError):
+        writer.write_json(os.path.join(attempt, _USAGE), mngr.usage(agent, manager=manager).total)
+    with suppress(mngr.MngrError):
+        turns = mngr.transcript(agent, manager=manager)
+        writer.write_lines(os.path.join(attempt, _CONVERSATION), turns)
+    with suppress(mngr.MngrError):
+        writer.write_cast(os.path.join(attempt, _RECORDING), mngr.cast(agent, manager=manager))
     return notes
 
 
@@ -47,16 +56,3 @@ def only_folder(staging: str) -> str:
 def _shortened(notes: tuple[str, ...]) -> tuple[str, ...]:
     more = f"{len(notes) - _MOST_NOTES} more files were left out of its outbox"
     return (*notes[:_MOST_NOTES], *((more,) if len(notes) > _MOST_NOTES else ()))
-
-
-def _records(agent: mngr.Row | str, attempt: str, writer: RunWriter, manager: mngr.Manager) -> None:
-    """Screen, conversation, recording and cost, where the agent has them: none is worth losing a result for."""
-    with suppress(mngr.MngrError):
-        writer.write(os.path.join(attempt, _SCREEN), mngr.capture(agent, manager=manager).encode())
-    with suppress(mngr.MngrError):
-        writer.write_json(os.path.join(attempt, _USAGE), mngr.usage(agent, manager=manager).total)
-    with suppress(mngr.MngrError):
-        turns = mngr.transcript(agent, manager=manager)
-        writer.write_lines(os.path.join(attempt, _CONVERSATION), turns)
-    with suppress(mngr.MngrError):
-        writer.write_cast(os.path.join(attempt, _RECORDING), mngr.cast(agent, manager=manager))

@@ -65,7 +65,13 @@ def remove(leftovers: Leftovers, manager: mngr.Manager) -> tuple[str, ...]:
         destroy_unfinished(leftovers.spec, manager)
         drop_base_snapshot(leftovers.spec, manager)
     notes = _remove_branches(leftovers)
-    _remove_folder(leftovers.folder)
+    # `run.json` goes last, so that half a deletion is still a run that can be deleted.
+    for entry in sorted(os.scandir(leftovers.folder), key=lambda entry: entry.name == "run.json"):
+        if entry.is_dir(follow_symlinks=False):
+            shutil.rmtree(entry.path)
+        else:
+            os.unlink(entry.path)
+    os.rmdir(leftovers.folder)
     return notes
 
 
@@ -94,13 +100,3 @@ def _remove_branches(leftovers: Leftovers) -> tuple[str, ...]:
         if done.code != 0:
             notes.append(f"branch {branch.name} stays: {done.complaint}")
     return tuple(notes)
-
-
-def _remove_folder(path: str) -> None:
-    """`run.json` goes last, so that half a deletion is still a run that can be deleted."""
-    for entry in sorted(os.scandir(path), key=lambda entry: entry.name == "run.json"):
-        if entry.is_dir(follow_symlinks=False):
-            shutil.rmtree(entry.path)
-        else:
-            os.unlink(entry.path)
-    os.rmdir(path)

@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from typing import Any
@@ -80,7 +80,21 @@ def read_lines(data: bytes) -> Arrivals:
             hint="its lines come from: mngr tmr collect … | mngr create - | … | mngr tmr integrate -",
         )
     lines = tuple(sorted(found.values(), key=_place))
-    return Arrivals(_spec(lines), lines, (*problems, *_missing(lines)))
+    # What was asked, with what the agents turned out to be.
+    runs = {line.carried.run.id: line.carried.run for line in lines}
+    if len(runs) > 1:
+        raise mngr.UsageError(
+            f"these are tests of several runs: {', '.join(sorted(runs))}", hint="one pipe each"
+        )
+    (run,) = runs.values()
+    types = [line.agent.type for line in lines if line.agent]
+    options = replace(run.options, type=types[0] if types else run.options.type)
+    spec = replace(run, tasks=tuple(line.carried.task for line in lines), options=options)
+    count = lines[0].carried.tests - len(lines)
+    missing = (
+        (f"{count} of {lines[0].carried.tests} tests did not come through the pipe",) if count > 0 else ()
+    )
+    return Arrivals(spec, lines, (*problems, *missing))
 
 
 def make_run_from_pipe(
@@ -119,24 +133,6 @@ def _arrival(fields: dict[str, Any]) -> Arrival:
     error = str(problem.get("message", "it failed")) if isinstance(problem, dict) else ""
     agent = msgspec.convert(fields, mngr.Agent) if "id" in fields else None
     return Arrival(carried, agent, error or ("" if agent else "it was never created"))
-
-
-def _spec(lines: Sequence[Arrival]) -> RunSpec:
-    """What was asked, with what the agents turned out to be."""
-    runs = {line.carried.run.id: line.carried.run for line in lines}
-    if len(runs) > 1:
-        raise mngr.UsageError(
-            f"these are tests of several runs: {', '.join(sorted(runs))}", hint="one pipe each"
-        )
-    (run,) = runs.values()
-    types = [line.agent.type for line in lines if line.agent]
-    options = replace(run.options, type=types[0] if types else run.options.type)
-    return replace(run, tasks=tuple(line.carried.task for line in lines), options=options)
-
-
-def _missing(lines: Sequence[Arrival]) -> tuple[str, ...]:
-    count = lines[0].carried.tests - len(lines)
-    return (f"{count} of {lines[0].carried.tests} tests did not come through the pipe",) if count > 0 else ()
 
 
 class _Importer(Struct, frozen=True):

@@ -9,7 +9,7 @@ import re
 import unicodedata
 from base64 import b64encode, urlsafe_b64encode
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import quote_plus, unquote
@@ -67,7 +67,14 @@ class Matcher:
         if self.knows_nothing or len(text) < SHORTEST:
             return []
         found = [one for view in views(text) for one in self._in_view(view)]
-        return _joined(found)
+        # In order; of those that overlap the first and longest gives the name to all of it.
+        joined: list[FoundValue] = []
+        for one in sorted(found, key=lambda one: (one.start, -one.end)):
+            if joined and one.start < joined[-1].end:
+                joined[-1] = joined[-1]._replace(end=max(joined[-1].end, one.end))
+            else:
+                joined.append(one)
+        return joined
 
     def _in_view(self, view: "View") -> Iterator[FoundValue]:
         for needle, name in self._needles.items():
@@ -268,14 +275,3 @@ def _pieces(text: str, change: _Change) -> tuple[list[int], list[tuple[int, int,
     starts.append(at)
     pieces.append((done, len(text), True))
     return starts, pieces
-
-
-def _joined(found: Iterable[FoundValue]) -> list[FoundValue]:
-    """In order; of those that overlap the first and longest gives the name to all of it."""
-    joined: list[FoundValue] = []
-    for one in sorted(found, key=lambda one: (one.start, -one.end)):
-        if joined and one.start < joined[-1].end:
-            joined[-1] = joined[-1]._replace(end=max(joined[-1].end, one.end))
-        else:
-            joined.append(one)
-    return joined

@@ -117,7 +117,8 @@ def slowest(run: RunState) -> TaskState | None:
 def entry_line(run: RunState, entry: Entry) -> str:
     """The words for an entry that a person wants to see; most are only for the journal."""
     if entry.step == "integrate":
-        return _integrating(entry)
+        words = {"intended": "integrating", "noted": "integrating", "failed": "integration failed"}
+        return ": ".join(filter(None, (words.get(entry.kind, ""), entry.message)))
     fact = entry.fact
     if isinstance(fact, RunPaused):
         return f"run: stood still for {clock(entry.at - fact.since)}; agents get that time back"
@@ -150,11 +151,6 @@ def entry_line(run: RunState, entry: Entry) -> str:
 def answer_command(agent: str, asks: str) -> str:
     """The command that answers what an agent waits for."""
     return f"mngr message {shlex.quote(agent)} -m {'yes' if asks == 'permission' else 'TEXT'}"
-
-
-def _integrating(entry: Entry) -> str:
-    words = {"intended": "integrating", "noted": "integrating", "failed": "integration failed"}
-    return ": ".join(filter(None, (words.get(entry.kind, ""), entry.message)))
 
 
 def clock(seconds: float) -> str:
