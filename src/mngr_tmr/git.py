@@ -178,18 +178,15 @@ def read_merge(output: bytes, *, is_clean: bool) -> Merge:
         about, _, path = field.partition("\t")
         mode, oid, stage = about.split(" ")
         stages.append((path, int(stage), TreeEntry(path, mode, oid)))
-    return Merge(fields[0], tuple(stages), tuple(_messages(fields[end + 1 :])) or ("conflict",))
-
-
-def _messages(fields: list[str]) -> Iterable[str]:
-    """Each is a number of paths, the paths, a kind and a text; mere progress is left out."""
-    at = 0
+    # Each message is a number of paths, the paths, a kind and a text; mere progress is left out.
+    messages, at = [], end + 1
     while at < len(fields) and fields[at].isdigit():
         at += int(fields[at]) + 1
         kind, text = fields[at : at + 2]
         if kind.startswith("CONFLICT"):
-            yield text.strip()
+            messages.append(text.strip())
         at += 2
+    return Merge(fields[0], tuple(stages), tuple(messages) or ("conflict",))
 
 
 def run_git(

@@ -15,7 +15,7 @@ from mngr_tmr.cli.places import find_place
 from mngr_tmr.cli.settings import out_option
 from mngr_tmr.report.data.read_run import is_alive, read_run
 from mngr_tmr.report.data.report_model import make_report_model
-from mngr_tmr.report.data.sections import SECTIONS, SectionName
+from mngr_tmr.report.data.sections import SECTIONS
 from mngr_tmr.report.out.progress import clock
 from mngr_tmr.report.out.summary import Summary, make_summary
 from mngr_tmr.report.out.terminal import printable
@@ -111,12 +111,8 @@ def _words(row: RunRow) -> str:
     if row.problem:
         return row.problem
     when = strftime("%Y-%m-%d %H:%M", localtime(row.created_at))
-    ended = ", ".join(f"{count} {_title(name)}" for name, count in row.counts.items())
+    titles = {str(name): section.title.lower() for name, section in SECTIONS.items()}
+    ended = ", ".join(f"{count} {titles.get(name, name)}" for name, count in row.counts.items())
     state = "" if row.state == "finished" else f" ({': '.join(filter(None, (row.state, row.doing)))})"
     tests = "test" if row.tests == 1 else "tests"
     return f"{when}  {row.tests:>4} {tests}{state}: {ended}{f'  {row.branch}' if row.branch else ''}"
-
-
-def _title(name: str) -> str:
-    known: dict[str, SectionName] = {one: one for one in SECTIONS}
-    return SECTIONS[known[name]].title.lower() if name in known else name

@@ -1,7 +1,7 @@
 """The tests of a run: real node ids, from pytest, in a checkout of the base commit."""
 
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 
 from msgspec import Struct
@@ -60,7 +60,11 @@ def collect(
         )
     chosen = [test for test in ran.facts.tests if not test.deselected]
     deselected = tuple(test.node_id for test in ran.facts.tests if test.deselected)
-    return Collected(_tasks(run, chosen), command, deselected, ran.facts.wrong_code)
+    tasks = unique_tasks(chosen)
+    if run.tutorial:
+        blocks = cited_blocks(run, tasks)
+        tasks = tuple(replace(task, blocks=blocks.get(task.node_id, ())) for task in tasks)
+    return Collected(tasks, command, deselected, ran.facts.wrong_code)
 
 
 def unique_tasks(tests: Iterable[CollectedTest]) -> tuple[Task, ...]:
@@ -74,14 +78,6 @@ def unique_tasks(tests: Iterable[CollectedTest]) -> tuple[Task, ...]:
             number += 1
         tasks[task.slug] = task
     return tuple(tasks.values())
-
-
-def _tasks(run: RunSpec, tests: Sequence[CollectedTest]) -> tuple[Task, ...]:
-    tasks = unique_tasks(tests)
-    if not run.tutorial:
-        return tasks
-    blocks = cited_blocks(run, tasks)
-    return tuple(replace(task, blocks=blocks.get(task.node_id, ())) for task in tasks)
 
 
 def _problem(ran: PytestResult) -> str:

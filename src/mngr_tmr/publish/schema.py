@@ -16,11 +16,11 @@ def schema_text() -> str:
 
 def _record(name: str, schema: dict[str, Any]) -> str:
     required = schema.get("required", ())
-    lines = [
-        f"- {field}: {_type(part)}{'' if field in required else _default(part)}{_about(part)}"
-        for field, part in schema["properties"].items()
-    ]
-    return "\n".join((f"{name}. {schema['description']}", *lines))
+    lines = [f"{name}. {schema['description']}"]
+    for field, part in schema["properties"].items():
+        about = f": {part['description']}" if "description" in part else ""
+        lines.append(f"- {field}: {_type(part)}{'' if field in required else _default(part)}{about}")
+    return "\n".join(lines)
 
 
 def _type(part: dict[str, Any]) -> str:
@@ -39,7 +39,3 @@ def _type(part: dict[str, Any]) -> str:
 def _default(part: dict[str, Any]) -> str:
     value = part.get("default")
     return f" (default {value})" if isinstance(value, int) and not isinstance(value, bool) else " (optional)"
-
-
-def _about(part: dict[str, Any]) -> str:
-    return f": {part['description']}" if "description" in part else ""

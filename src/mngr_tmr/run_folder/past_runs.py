@@ -14,21 +14,15 @@ _RUNS = 3
 
 
 def with_expected(runs: str, tasks: tuple[Task, ...]) -> tuple[Task, ...]:
-    """The tasks, each with the longest work it took in the last few runs."""
+    """The tasks, each with the longest work it took in the last few runs; one that cannot be read is left out."""
     known: dict[str, float] = {}
     for name in run_names(runs)[-_RUNS:]:
-        for slug, seconds in _durations(RunFolder(os.path.join(runs, name))).items():
+        folder = RunFolder(os.path.join(runs, name))
+        try:
+            lives = spans(read_spec(folder), read_journal(folder.journal))
+        except (OSError, JournalError, mngr.MngrError, KeyError):
+            continue
+        for slug, life in lives.items():
+            seconds = sum(span.end - span.start for span in life if span.kind == "work")
             known[slug] = max(seconds, known.get(slug, 0.0))
     return tuple(replace(task, expected_s=known.get(task.slug, 0.0)) for task in tasks)
-
-
-def _durations(folder: RunFolder) -> dict[str, float]:
-    """A run that cannot be read tells nothing."""
-    try:
-        lives = spans(read_spec(folder), read_journal(folder.journal))
-    except (OSError, JournalError, mngr.MngrError, KeyError):
-        return {}
-    return {
-        slug: sum(span.end - span.start for span in life if span.kind == "work")
-        for slug, life in lives.items()
-    }

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from urllib.parse import quote
 
 from mngr_tmr.agent_text import code, fenced, one_line
-from mngr_tmr.model.integration import Account, Fix, FixWitness, Integration
+from mngr_tmr.model.integration import Fix, Integration
 from mngr_tmr.model.measured import count, headline
 from mngr_tmr.model.record import TaskRecord
 from mngr_tmr.model.result import Result
@@ -105,8 +105,12 @@ class PullRequestText:
             yield f"tests that fail without it: {', '.join(code(test) for test in fix.needed_by[:_MOST])}"
         else:
             yield "no test failed without it"
-        if fix.witness:
-            yield _witness(fix.witness)
+        if seen := fix.witness:
+            words = {True: "passes", False: "fails", None: "not run"}
+            yield (
+                f"old test: {words[seen.old_test_old_code]} on old code, {words[seen.old_test_new_code]} on new; "
+                f"new test: {words[seen.new_test_old_code]} on old code, {words[seen.new_test_new_code]} on new"
+            )
         if fix.doubts:
             yield f"**review with care**: {'; '.join(code(doubt) for doubt in fix.doubts)}"
         if blockers:
@@ -179,7 +183,9 @@ class PullRequestText:
     def _not_merged(self) -> Iterator[str]:
         for account in self._integration.accounts:
             if account.kind in ("excluded", "failed"):
-                yield f"- {self._names((account.task,))}, {account.kind}{_commits(account)}: {code(account.why, 600)}"
+                commits = ", ".join(code(commit[:12]) for commit in account.commits[:5])
+                kind = f"{account.kind} ({commits})" if commits else account.kind
+                yield f"- {self._names((account.task,))}, {kind}: {code(account.why, 600)}"
 
     def _gates(self) -> Iterator[str]:
         for gate in self._integration.gates:
@@ -190,18 +196,6 @@ class PullRequestText:
         return ", ".join(
             _link(self._by_slug[task]) if task in self._by_slug else code(task) for task in tasks
         )
-
-
-def _witness(seen: FixWitness) -> str:
-    words = {True: "passes", False: "fails", None: "not run"}
-    return (
-        f"old test: {words[seen.old_test_old_code]} on old code, {words[seen.old_test_new_code]} on new; "
-        f"new test: {words[seen.new_test_old_code]} on old code, {words[seen.new_test_new_code]} on new"
-    )
-
-
-def _commits(account: Account) -> str:
-    return f" ({', '.join(code(commit[:12]) for commit in account.commits[:5])})" if account.commits else ""
 
 
 def _link(record: TaskRecord) -> str:

@@ -31,7 +31,16 @@ def group_escalations(
         for one in row.result.escalations if row.result else ():
             raised = RaisedEscalation(one.kind, one.title, (row.task.node_id,), (one.detail,), one.locations)
             groups.setdefault((_key(one.kind), _key(one.title)), []).append(raised)
-    found = [_joined(members) for members in groups.values()]
+    found = [
+        RaisedEscalation(
+            members[0].kind,
+            members[0].title,
+            _distinct(test for one in members for test in one.tests),
+            _distinct(detail for one in members for detail in one.details if detail.strip())[:_DETAILS],
+            _distinct(place for one in members for place in one.locations),
+        )
+        for members in groups.values()
+    ]
     names = {row.task.slug: row.task.node_id for row in rows if row.task.slug}
     for problem in integration.shared_problems if integration else ():
         found.append(
@@ -48,17 +57,6 @@ def group_escalations(
 
 def _key(text: str) -> str:
     return normal(without_escapes(text)).casefold().rstrip(".! ")
-
-
-def _joined(members: Sequence[RaisedEscalation]) -> RaisedEscalation:
-    first = members[0]
-    return RaisedEscalation(
-        first.kind,
-        first.title,
-        _distinct(test for one in members for test in one.tests),
-        _distinct(detail for one in members for detail in one.details if detail.strip())[:_DETAILS],
-        _distinct(place for one in members for place in one.locations),
-    )
 
 
 def _distinct(items: Iterable[str]) -> tuple[str, ...]:

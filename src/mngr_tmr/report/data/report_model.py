@@ -98,12 +98,18 @@ class ReportModel(Struct, frozen=True):
 def make_report_model(now: RunReading) -> ReportModel:
     rows = make_rows(now.records, now.integration)
     raised = group_escalations(rows, now.integration)
+    progress = now.stage.progress
+    state: ReportState = "failed" if progress == "failed" else "finished"
+    if now.is_alive:
+        state = "integrating" if progress == "running" else "running"
+    elif progress == "running" or any(row.section in _UNDONE for row in rows):
+        state = "interrupted"
     return ReportModel(
         now,
         rows,
         find_causes(rows),
         raised,
-        _state(now, rows),
+        state,
         exit_code(rows, raised, now.integration),
         add_usage(record.usage for record in now.records),
     )
@@ -138,11 +144,3 @@ def add_usage(usages: Iterable[dict[str, Any]]) -> dict[str, float]:
             if isinstance(value, int | float) and not isinstance(value, bool):
                 total[name] = total.get(name, 0) + value
     return total
-
-
-def _state(now: RunReading, rows: Sequence[ReportRow]) -> ReportState:
-    if now.is_alive:
-        return "integrating" if now.stage.progress == "running" else "running"
-    if now.stage.progress == "running" or any(row.section in _UNDONE for row in rows):
-        return "interrupted"
-    return "failed" if now.stage.progress == "failed" else "finished"

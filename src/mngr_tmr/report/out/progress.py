@@ -89,7 +89,10 @@ class Progress:
 
 def summary(run: RunState) -> str:
     """Counts by state, slots, what is slowest."""
-    counts = Counter(map(_word, run.tasks.values()))
+    counts = Counter(
+        "needs you" if task.asks else "silent" if task.silent_since else _WORDS[task.phase]
+        for task in run.tasks.values()
+    )
     failed = sum(task.has_failed for task in run.tasks.values())
     parts = [f"{counts.pop('ended', 0)}/{len(run.tasks)} ended" + (f" ({failed} failed)" if failed else "")]
     parts += [f"{count} {word}" for word, count in counts.items()]
@@ -101,10 +104,6 @@ def summary(run: RunState) -> str:
     if slow := slowest(run):
         parts.append(f"slowest {run.names[slow.slug]} {clock(run.counted_s(slow.launched_at, run.last_at))}")
     return " · ".join(parts)
-
-
-def _word(task: TaskState) -> str:
-    return "needs you" if task.asks else "silent" if task.silent_since else _WORDS[task.phase]
 
 
 def slowest(run: RunState) -> TaskState | None:

@@ -77,8 +77,13 @@ class RunStatus(Struct, frozen=True):
 
 def make_status(model: ReportModel, page: str, at: float) -> RunStatus:
     """The status at a time; for a run without a process it is the time of its last entry."""
-    spec, now = model.spec, model.now
+    spec, now, stage = model.spec, model.now, model.now.stage
     at = at if now.is_alive else now.last_at
+    integration = None
+    if stage.progress != "none":
+        end = stage.ended_at or (at if now.is_alive else stage.step_at)
+        took_s = max(end - stage.started_at, 0.0)
+        integration = IntegrationProgress(stage.progress, stage.step, took_s, stage.message)
     return RunStatus(
         spec.id,
         model.state,
@@ -94,7 +99,7 @@ def make_status(model: ReportModel, page: str, at: float) -> RunStatus:
         model.exit_code if model.is_over else None,
         page,
         now.problems,
-        _integrating(model, at),
+        integration,
     )
 
 
@@ -129,14 +134,6 @@ def status_lines(model: ReportModel, status: RunStatus) -> tuple[str, ...]:
     if status.state == "interrupted":
         lines.append(f"no process runs it: mngr tmr resume {status.run}")
     return tuple(map(printable, lines))
-
-
-def _integrating(model: ReportModel, at: float) -> IntegrationProgress | None:
-    stage = model.now.stage
-    if stage.progress == "none":
-        return None
-    end = stage.ended_at or (at if model.now.is_alive else stage.step_at)
-    return IntegrationProgress(stage.progress, stage.step, max(end - stage.started_at, 0.0), stage.message)
 
 
 def _stage_lines(status: RunStatus) -> list[str]:
