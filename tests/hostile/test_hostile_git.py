@@ -213,7 +213,7 @@ def test_a_repository_that_leads_to_another_one_is_refused(sent: Sent, tmp_path:
             sent.git_dir.symlink_to(other / ".git")
         else:
             sent.git_dir.write_text(f"gitdir: {other}/.git\n")
-    with pytest.raises(MngrError, match="leads elsewhere"):
+    with pytest.raises(MngrError, match="leads to another one"):
         sent.pull(dirty=True)
     with pytest.raises(MngrError):
         sent.push()

@@ -125,7 +125,7 @@ def test_a_worktree_that_was_made_to_lead_elsewhere_is_not_looked_into(
     sent = send(WorktreeTransfer(), host, top)
     Path(sent.work_dir, ".git").write_text(f"gitdir: {other}/.git\n")
     into = find_source(top, include_dirty=True)
-    with pytest.raises(MngrError, match="leads elsewhere"):
+    with pytest.raises(MngrError, match="leads to another one"):
         WorktreeTransfer().bring_back(host, sent.work_dir, into, "mngr/one")
     assert git(top, "branch", "--list", "mngr/*-uncommitted") == ""
 

@@ -26,8 +26,8 @@ def append(path: str, event: Event, *, is_last_whole: bool = False) -> str:
     written = f"printf '%s\\n' {quote(encode_event(event).decode())} >>{log}"
     # What follows the last line's end is the piece that was written; `dd` without input only cuts.
     size = f"$(($(wc -c <{log}) - $(tail -n 1 {log} | wc -c)))"
-    cut = f'[ -z "$(tail -c 1 {log})" ] || dd if=/dev/null of={log} bs=1 seek={size} count=0 2>/dev/null'
-    return f"{{ {_is_log(path)} && {{ {fresh}{written} || {{ {cut}; false; }}; }}; }}"
+    truncate = f'[ -z "$(tail -c 1 {log})" ] || dd if=/dev/null of={log} bs=1 seek={size} count=0 2>/dev/null'
+    return f"{{ {_is_log(path)} && {{ {fresh}{written} || {{ {truncate}; false; }}; }}; }}"
 
 
 def append_at(path: str, seconds: str, kind: str) -> str:
@@ -42,7 +42,7 @@ def _is_log(path: str) -> str:
 
 
 def ring(bell: str) -> str:
-    """Shell lines that change the bell, so that whoever waits looks again. They never fail: a full disk has no bell."""
+    """Shell lines that change the bell: every waiting process looks again. They never fail: a full disk has no bell."""
     temporary = quote(f"{bell}.") + "$$"
     return (
         f"{{ echo $$ {time.time_ns()} >{temporary} && mv -f {temporary} {quote(bell)}; }} 2>/dev/null || "

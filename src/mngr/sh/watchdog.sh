@@ -40,7 +40,7 @@ trap 'end 0' TERM INT
 [ -z "$lease" ] || { mkdir -p "$dir"; echo 0 >"$dir/lease"; }
 lived=0 idled=0 alone=0 seen=
 while :; do
-  # Waiting also buries the orphans of a host whose first process this is.
+  # Waiting also reaps the processes whose parents are gone, on a host whose first process this is.
   sleep "$tick" & wait $!
   lived=$((lived + tick)) idled=$((idled + tick)) alone=$((alone + tick))
   [ -z "$life" ] || [ "$lived" -lt "$life" ] || end "$EXIT_TIME_OVER"

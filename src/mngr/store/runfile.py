@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from mngr.errors import UsageError
-from mngr.sh.codes import Exit
+from mngr.sh.program import load
 from mngr.sh.quote import quote, words
 from mngr.store.paths import AgentPaths
 from mngr.store.untrusted import UnfitError, decode
@@ -40,7 +40,6 @@ except OSError as error:
     sys.exit(127 if is_missing else 126)
 """
 _DATA = "# data: "
-_DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
 
 
 class RunFile(Struct, frozen=True):
@@ -60,19 +59,10 @@ def run_file_text(run: RunFile, paths: AgentPaths) -> str:
     last = {name: value for name, value in run.env.items() if name in _LAST}
     first = {name: value for name, value in run.env.items() if name not in odd and name not in last}
     become = "mngr_become" if odd else "exec"
-    temporary = quote(f"{paths.dir}/.pid")
     return (
-        f"{_DATA}{_encode(run)}\n{_odd_lines(odd)}"
-        'if [ "${1-}" = launch ]; then\n'
-        "  s=; [ -r /proc/$$/stat ] && read -r s </proc/$$/stat\n"
-        "  b=-; [ -r /proc/sys/kernel/random/boot_id ] && read -r b </proc/sys/kernel/random/boot_id\n"
-        f"  (umask 077; printf '%s\\n' \"$$ $b $s\" >{temporary}) &&\n"
-        f"    mv -f {temporary} {quote(paths.pid)} || exit {Exit.NOT_WRITTEN}\n"
-        "fi\n"
-        "unset TMUX TMUX_PANE\n"
-        f"{_exports(first)}"
-        f'export PATH={quote(paths.bin)}:"${{PATH:-{_DEFAULT_PATH}}}"\n'
-        f"cd -- {quote(run.cwd)} || exit {Exit.NO_DIRECTORY}\n"
+        f"{_DATA}{_encode(run)}\n{_odd_lines(odd)}{load('sh/lib/run_file')}"
+        f'mngr_begin "${{1-}}" {words(f"{paths.dir}/.pid", paths.pid)}\n'
+        f"{_exports(first)}mngr_go_to {words(run.cwd, paths.bin)}\n"
         f"{_become_function(odd, paths)}{_exports(last)}"
         f'if [ "${{1-}}" = -- ]; then shift; {become} "$@"; fi\n'
         f"{become} {words(*run.argv)}\n"
@@ -96,12 +86,8 @@ def _become_function(odd: Mapping[str, str], paths: AgentPaths) -> str:
     if not odd:
         return ""
     pairs = words(*(f"{name}={value}" for name, value in odd.items()))
-    return f"""mngr_become() {{
-  if command -v perl >/dev/null 2>&1; then exec perl -e {quote(_PERL)} {quote(paths.run)} "$@"; fi
-  if command -v python3 >/dev/null 2>&1; then exec python3 -I -S -c {quote(_PYTHON)} {quote(paths.run)} "$@"; fi
-  exec env {pairs} "$@"
-}}
-"""
+    programs = f"mngr_perl={quote(_PERL)}\nmngr_python={quote(_PYTHON)}\n{load('sh/lib/become')}"
+    return f'{programs}mngr_become() {{ mngr_become_odd {quote(paths.run)} "$@"; exec env {pairs} "$@"; }}\n'
 
 
 def parse_run_file(data: bytes) -> RunFile:

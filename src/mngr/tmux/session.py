@@ -24,7 +24,7 @@ class Launched(Struct, frozen=True):
     screen: str = ""
     has_settled: bool = False
     """The program was seen waiting for something, twice in a row."""
-    said: str = ""
+    printed: str = ""
     """What the lines before the launch printed."""
 
 
@@ -60,12 +60,12 @@ def read_launch(done: Completed, host: Host, spec: AgentSpec) -> Launched:
         )
     head, _, rest = done.stdout.partition(b"\n")
     exit_json, _, screen = rest.partition(b"\n")
-    *said, calm, pid = ["", "", *head.decode(errors="replace").split()]
+    *printed, calm, pid = ["", "", *head.decode(errors="replace").split()]
     number = read_number(pid, LAST_PID)
     if number is None:
         raise MngrError(f'could not start "{spec.name}": "{host.name}" did not say which process it is')
     settled = (read_number(calm, LAST_PID) or 0) > 1 and not exit_json
-    return Launched(number, exit_json, screen.decode(errors="replace"), settled, " ".join(said).strip())
+    return Launched(number, exit_json, screen.decode(errors="replace"), settled, " ".join(printed).strip())
 
 
 def launch_script(paths: HostPaths, spec: AgentSpec, *, before: str, after: str) -> str:

@@ -35,7 +35,7 @@ class CopyTransfer:
         if shares_files(host) and inside.startswith(os.path.realpath(source.path).rstrip("/") + "/"):
             raise UsageError(
                 f"{work_dir} lies inside {source.path}, which would be copied into itself",
-                hint="name a smaller folder, use --transfer worktree, or set MNGR_HOST_DIR elsewhere",
+                hint="name a smaller folder, use --transfer worktree, or set MNGR_HOST_DIR to a place outside it",
             )
         with_branch = bool(has_history and source.head)
         name, notes = free_branch(source, branch) if with_branch else ("", ())

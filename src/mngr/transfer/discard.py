@@ -47,8 +47,8 @@ def discard_work_dir(
 ) -> tuple[str, ...]:
     """Removes the work dir of a transfer, and leaves a worktree's branch to `drop_branches`.
 
-    A worktree's branch stays when it holds commits found nowhere else; commits of a mirror or copy that were never
-    brought home are fetched into the source first. Where they cannot be read nothing is removed, unless
+    A worktree's branch stays when it holds commits found nowhere else; commits of a mirror or copy that the
+    source lacks are fetched into it first. Where they cannot be read nothing is removed, unless
     `discard_unreadable`.
     On a host that shares no files with this machine a work dir is never one of this machine's worktrees.
     """
@@ -79,7 +79,7 @@ def made_branch(host: Host, sent: Sent, source: WorkSource, transfer_name: str) 
 def drop_branches(sents: Sequence[Sent], source: WorkSource) -> list[tuple[str, ...]]:
     """Removes branches of worktrees that are gone, and says of each whether and why it was kept.
 
-    Those that nobody has touched go together. The others one by one: two may hold the same commits.
+    Those that are untouched go together. The others one by one: two may hold the same commits.
     """
     branches = [sent.branch for sent in sents]
     with lock_repository(source, timeout_s=60):
@@ -193,11 +193,11 @@ def _rescue(place: Checkout, sent: Sent, source: WorkSource) -> tuple[str, ...]:
     count = unmerged_commits(place, sent, source)
     if not count:
         return ()
-    source, wanted = msgspec.structs.replace(source, include_dirty=False), _home_branch(sent)
+    source, home = msgspec.structs.replace(source, include_dirty=False), _home_branch(sent)
     try:
-        branch = fetch_branch(place, source, wanted).branch
+        branch = fetch_branch(place, source, home).branch
     except RefusedError:
-        branch = fetch_branch(place, source, free_branch(source, wanted)[0]).branch
+        branch = fetch_branch(place, source, free_branch(source, home)[0]).branch
     return (f"kept branch {branch} in {_where(source)}: {_commits(count)} not merged anywhere",)
 
 

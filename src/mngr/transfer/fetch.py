@@ -63,11 +63,11 @@ def fetch_branch(place: Checkout, into: WorkSource, branch: str) -> Brought:
     host, work_dir = place.host, place.work_dir
     report = look(place, snapshot=into.include_dirty)
     standing = stand(into, branch)
-    wanted, notes = report.snapshot or report.head, _notes(report, branch)
-    if not wanted:
+    commit, notes = report.snapshot or report.head, _notes(report, branch)
+    if not commit:
         return Brought(branch, standing.commit, standing.commit, (*notes, "the agent has no commits yet"))
-    if wanted == standing.commit:
-        return Brought(branch, wanted, wanted, (*notes, "nothing new"))
+    if commit == standing.commit:
+        return Brought(branch, commit, commit, (*notes, "nothing new"))
     if standing.checked_out_at:
         raise RefusedError(
             f'branch "{branch}" is checked out in {standing.checked_out_at}, whose files would not fit it',
@@ -75,17 +75,17 @@ def fetch_branch(place: Checkout, into: WorkSource, branch: str) -> Brought:
         )
     incoming = temporary_ref(INCOMING)
     try:
-        fetch_pack(into.common_dir, host, work_dir, [f"{wanted}:{incoming}"])
+        fetch_pack(into.common_dir, host, work_dir, [f"{commit}:{incoming}"])
         arrived = git(into.common_dir, "rev-parse", "-q", "--verify", incoming).text.strip()
-        if arrived != wanted:
+        if arrived != commit:
             raise MngrError(
-                f"{work_dir} reports commit {wanted[:12]}, and it did not arrive", hint="try again: mngr pull"
+                f"{work_dir} reports commit {commit[:12]}, and it did not arrive", hint="try again: mngr pull"
             )
-        notes += _refuse_lost_commits(into, branch, standing.commit, wanted)
-        move_branch(into, branch, wanted, standing.commit)
+        notes += _refuse_lost_commits(into, branch, standing.commit, commit)
+        move_branch(into, branch, commit, standing.commit)
     finally:
         git(into.common_dir, "update-ref", "-d", incoming)
-    return Brought(branch, standing.commit, wanted, notes)
+    return Brought(branch, standing.commit, commit, notes)
 
 
 def look(place: Checkout, *, snapshot: bool = False) -> WorkDirReport:
@@ -147,7 +147,8 @@ def _unreadable(done: Completed, place: Checkout) -> MngrError:
         return NoRepositoryError(f"cannot read a repository in {where}: it has no .git", hint=hint)
     if done.code == Exit.OTHER_REPOSITORY:
         return UnreadableError(
-            f"{where} is not the repository that was made for the agent: its .git leads elsewhere", hint=hint
+            f"{where} is not the repository that was made for the agent: its .git leads to another one",
+            hint=hint,
         )
     return UnreadableError(f"cannot read a repository in {where}: {show(done.complaint)}", hint=hint)
 

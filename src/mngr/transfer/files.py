@@ -148,7 +148,7 @@ def _receive(host: Host, root: str, patterns: Sequence[str], staging: str, limit
             pass
         unpacked = unpack(stream.stdout, staging, limits)
         code = stream.wait(_END_S) if _is_drained(stream) else 0
-        said = far.heard().decode(errors="replace") if code or not unpacked.stopped else ""
+        complaints = far.heard().decode(errors="replace") if code or not unpacked.stopped else ""
     finally:
         stream.kill()
     if code == Exit.NO_DIRECTORY:
@@ -157,7 +157,7 @@ def _receive(host: Host, root: str, patterns: Sequence[str], staging: str, limit
         )
     if code == _NO_TAR:
         raise MngrError(f'host "{host.name}" has no tar', hint="install it there, then try again")
-    return _Arrived(unpacked.files, unpacked.links, (*unpacked.notes, *_notes(code, said, patterns)))
+    return _Arrived(unpacked.files, unpacked.links, (*unpacked.notes, *_notes(code, complaints, patterns)))
 
 
 def _is_drained(stream: Stream) -> bool:
@@ -171,9 +171,9 @@ def _is_drained(stream: Stream) -> bool:
     return False
 
 
-def _notes(code: int, said: str, patterns: Sequence[str]) -> tuple[str, ...]:
+def _notes(code: int, complaints: str, patterns: Sequence[str]) -> tuple[str, ...]:
     notes, rest = [], []
-    for line in said.splitlines():
+    for line in complaints.splitlines():
         word, _, number = line.partition(" ")
         if word == "mngr-missing":
             notes.append(f"{_NOTHING} {show(patterns[int(number)])}")

@@ -27,7 +27,7 @@ def copy_tree(
 ) -> tuple[str, ...]:
     """Copies what is in a directory, but for the top-level names left out, into a directory that is there.
 
-    What a host elsewhere sends to this machine is a stranger's: it is unpacked by `pull_files`, confined and without
+    What a remote host sends to this machine is a stranger's: it is unpacked by `pull_files`, confined and without
     repositories of git, whose settings an agent here would run.
     """
     if shares_files(to_host) and not shares_files(from_host):
@@ -63,7 +63,7 @@ def relay(pack: Stream, unpack: Stream, doing: str) -> tuple[str, ...]:
         except OSError:
             pass
         codes = pack.wait(_END_S), unpack.wait(_END_S)
-        said = b"\n".join(words.heard().strip() for words in heard).strip()
+        output = b"\n".join(words.heard().strip() for words in heard).strip()
     finally:
         deadline.cancel()
         pack.kill()
@@ -71,7 +71,7 @@ def relay(pack: Stream, unpack: Stream, doing: str) -> tuple[str, ...]:
     if _NO_TAR in codes:
         raise MngrError(f"{doing}: one side has no tar", hint="install it there, then try again")
     if codes[0] not in (0, _CHANGED) or codes[1]:
-        raise CommandFailedError(doing, Completed((), codes[1] or codes[0], b"", said))
+        raise CommandFailedError(doing, Completed((), codes[1] or codes[0], b"", output))
     return ("some files changed while they were copied",) if codes[0] == _CHANGED else ()
 
 

@@ -69,12 +69,12 @@ def push_into(
         done = _run_on_pipes(stream, (f"--git-dir={git_dir}", *_PUSH), refspecs)
         stream.stdin.close()
         code = stream.wait(_LAST_WORDS_S if done.code else CHECKOUT_TIMEOUT_S)
-        said = far.heard().strip()
+        output = far.heard().strip()
     finally:
         stream.kill()
     if done.code:
-        said = b"\n".join(part for part in (said, done.stderr.strip(), done.stdout.strip()) if part)
-    return check_git(Completed(done.argv, code or done.code, b"", said), host)
+        output = b"\n".join(part for part in (output, done.stderr.strip(), done.stdout.strip()) if part)
+    return check_git(Completed(done.argv, code or done.code, b"", output), host)
 
 
 def receive_script(path: str) -> str:
@@ -96,7 +96,7 @@ def fetch_pack(
         within = (*_WITHIN, str(most_bytes // _BLOCK))
         _carry(stream, (f"--git-dir={git_dir}", *_FETCH), refspecs, doing, within=within)
     except CommandFailedError as error:
-        if _drop_cut_off(git_dir, most_bytes):
+        if _drop_incomplete(git_dir, most_bytes):
             raise RefusedError(
                 f"{doing}: they are more than {show_size(most_bytes)}",
                 hint="nothing was changed; bring the files that you want: mngr pull NAME --files PATTERN --to DIR",
@@ -104,14 +104,14 @@ def fetch_pack(
         raise
 
 
-def _drop_cut_off(git_dir: str, most_bytes: int) -> bool:
+def _drop_incomplete(git_dir: str, most_bytes: int) -> bool:
     """Removes packs that ended at the limit, which git leaves lying about; False when there are none."""
     with os.scandir(f"{git_dir}/objects/pack") as entries:
         temporary = [entry for entry in entries if entry.name.startswith("tmp_pack_")]
-    cut_off = [entry.path for entry in temporary if entry.stat().st_size >= most_bytes // _BLOCK * _BLOCK]
-    for path in cut_off:
+    incomplete = [entry.path for entry in temporary if entry.stat().st_size >= most_bytes // _BLOCK * _BLOCK]
+    for path in incomplete:
         os.unlink(path)
-    return bool(cut_off)
+    return bool(incomplete)
 
 
 def _carry(
@@ -131,12 +131,12 @@ def _carry(
             stream.wait(timeout_s)
         except TimedOutError:
             pass
-        said = far.heard()
+        output = far.heard()
     finally:
         stream.kill()
     if done.code:
         complaint = b"\n".join(
-            part for part in (said.strip(), done.stderr.strip(), done.stdout.strip()) if part
+            part for part in (output.strip(), done.stderr.strip(), done.stdout.strip()) if part
         )
         far_done = Completed(done.argv, done.code, b"", complaint)
         raise failed(doing, far_done, "nothing was changed; see what the far side says, then try again")

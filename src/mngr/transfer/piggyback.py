@@ -24,5 +24,5 @@ def apart(done: Completed, mark: str) -> tuple[Completed, Completed | None]:
     before, *rest = done.stderr.split(mark.encode())
     if not rest:
         return done, None
-    heard, said = rest[0], rest[1] if len(rest) > 1 else b""
-    return done._replace(code=0, stderr=before), done._replace(stdout=said, stderr=heard)
+    heard, output = rest[0], rest[1] if len(rest) > 1 else b""
+    return done._replace(code=0, stderr=before), done._replace(stdout=output, stderr=heard)

@@ -50,17 +50,17 @@ def _refusal(done: Completed, place: Checkout) -> MngrError:
             "the agent's git is at work: its index is locked",
             hint="try again, or see: mngr exec NAME git status",
         )
-    said = done.stderr.decode(errors="replace")
-    if "would be overwritten" in said:
-        files = ", ".join(line.strip() for line in said.splitlines() if line.startswith("\t"))
+    output = done.stderr.decode(errors="replace")
+    if "would be overwritten" in output:
+        files = ", ".join(line.strip() for line in output.splitlines() if line.startswith("\t"))
         return RefusedError(
             f"the agent has uncommitted work in files that change: {files}",
-            hint="let it commit first (mngr message), or bring it home: mngr pull NAME --include-dirty",
+            hint="let it commit first (mngr message), or fetch it: mngr pull NAME --include-dirty",
         )
-    if "fast-forward" in said or "unrelated histories" in said:
+    if "fast-forward" in output or "unrelated histories" in output:
         return RefusedError(
             "the agent has commits of its own, so its branch cannot simply move forward",
-            hint="bring them home first, then push the result: mngr pull NAME --rebase",
+            hint="fetch them first, then push the result: mngr pull NAME --rebase",
         )
     return MngrError(
         f"cannot move {place.work_dir} on {place.host.name} forward: {done.complaint}",

@@ -86,11 +86,11 @@ def find_source(
     parts = os.fsdecode(done.stdout).split(f"\n{_MARK}\n")
     if len(parts) < 3:
         raise _no_work_tree(path, done)
-    bare_and_common, top, said = parts
+    bare_and_common, top, rest = parts
     source = WorkSource(
         path=path, common_dir=bare_and_common.partition("\n")[2], include_dirty=include_dirty, top=top
     )
-    lines = said.rstrip("\n").split("\n")
+    lines = rest.rstrip("\n").split("\n")
     if not _COMMIT.match(lines[0]):
         return _without_commits(source, base)
     source = msgspec.structs.replace(source, head=lines[0], head_branch=_short(lines[-1]))
@@ -162,36 +162,42 @@ def _kind(code: bytes) -> str:
     return "renamed" if b"R" in code else "deleted" if b"D" in code else "changed"
 
 
-def free_branch(source: WorkSource, wanted: str) -> tuple[str, tuple[str, ...]]:
-    """The wanted name, or the next free one with a note about it."""
-    check_branch(wanted)
-    parts = wanted.split("/")
+def free_branch(source: WorkSource, requested: str) -> tuple[str, tuple[str, ...]]:
+    """The requested name, or the next free one with a note about it."""
+    check_branch(requested)
+    parts = requested.split("/")
     above = ["/".join(parts[:count]) for count in range(1, len(parts))]
     # A pattern with a glob matches that ref alone; without one it also lists everything below.
     alone = [f"refs/heads/{name[:-1]}[{name[-1]}]" for name in above]
     listed = git(
         source.common_dir,
-        *("for-each-ref", "--format=%(refname)", f"refs/heads/{wanted}", f"refs/heads/{wanted}-*", *alone),
+        *(
+            "for-each-ref",
+            "--format=%(refname)",
+            f"refs/heads/{requested}",
+            f"refs/heads/{requested}-*",
+            *alone,
+        ),
     ).check("cannot list branches")
     taken = [ref.removeprefix("refs/heads/") for ref in os.fsdecode(listed.stdout).split("\n") if ref]
     blocking = next((name for name in above if name in taken), None)
     if blocking:
         raise RefusedError(
-            f'branch "{wanted}" cannot be made beside the branch "{blocking}"',
+            f'branch "{requested}" cannot be made beside the branch "{blocking}"',
             hint='choose another name, for example: --branch ":agents/*"',
         )
-    name = _first_free(wanted, taken)
-    return name, () if name == wanted else (f'branch "{wanted}" is taken, so this one is "{name}"',)
+    name = _first_free(requested, taken)
+    return name, () if name == requested else (f'branch "{requested}" is taken, so this one is "{name}"',)
 
 
-def _first_free(wanted: str, taken: list[str]) -> str:
+def _first_free(requested: str, taken: list[str]) -> str:
     def is_free(name: str) -> bool:
         return not any(other == name or other.startswith(f"{name}/") for other in taken)
 
-    number, name = 1, wanted
+    number, name = 1, requested
     while not is_free(name):
         number += 1
-        name = f"{wanted}-{number}"
+        name = f"{requested}-{number}"
     return name
 
 

@@ -24,13 +24,13 @@ def send_tar(host: Host, to_dir: str, members: Sequence[str]) -> tuple[str, ...]
         packed = process.run_with_fds(argv, pass_fds=(write,), timeout_s=TAR_TIMEOUT_S)
         stream.stdin.close()
         code = stream.wait(TAR_TIMEOUT_S)
-        said = far.heard()
+        output = far.heard()
     finally:
         stream.kill()
     if code == 127:
         raise MngrError(f'host "{host.name}" has no tar', hint="install it there, then try again")
     if code:
-        far_done = Completed((), code, b"", said)
+        far_done = Completed((), code, b"", output)
         raise failed(
             f"cannot unpack in {to_dir} on {host.name}", far_done, "is there room, and is it writable?"
         )

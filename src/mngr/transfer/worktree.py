@@ -92,11 +92,11 @@ def forget_worktree(source: WorkSource, work_dir: str) -> None:
             _forget(source, work_dir)
 
 
-def _add(source: WorkSource, work_dir: str, wanted: str) -> tuple[str, tuple[str, ...]]:
+def _add(source: WorkSource, work_dir: str, requested: str) -> tuple[str, tuple[str, ...]]:
     """Adds the worktree without files, under the lock; a lost race against a foreign git is tried again."""
     for attempt in range(1, _TRIES + 1):
         with lock_repository(source):
-            branch, notes = free_branch(source, wanted)
+            branch, notes = free_branch(source, requested)
             try:
                 done = _add_once(source, work_dir, branch)
             except BaseException:
@@ -156,9 +156,9 @@ def _forget(source: WorkSource, work_dir: str) -> None:
     records = os.path.join(source.common_dir, "worktrees")
     pointer = os.path.join(os.path.realpath(work_dir), ".git")
     for name in os.listdir(records) if os.path.isdir(records) else ():
-        said = read_line(os.path.join(records, name, "gitdir"))
-        unwritten = said is None and name.startswith(os.path.basename(work_dir))
-        if unwritten or said == pointer:
+        recorded = read_line(os.path.join(records, name, "gitdir"))
+        unwritten = recorded is None and name.startswith(os.path.basename(work_dir))
+        if unwritten or recorded == pointer:
             _remove_tree(os.path.join(records, name))
 
 

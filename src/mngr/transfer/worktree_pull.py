@@ -1,4 +1,4 @@
-"""What comes home from a worktree: its commits are in the source already, so only uncommitted work does."""
+"""What is fetched from a worktree: its commits are in the source already, so only uncommitted work does."""
 
 from mngr.errors import RefusedError
 from mngr.hosts.protocol import Host

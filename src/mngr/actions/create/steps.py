@@ -262,7 +262,7 @@ def launch(creation: Creation) -> Creation:
     done = creation.visit(lines) if creation.visit else run_there(host, lines)
     launched = check_launch(done, host, spec, creation.run, manager)
     if started_at is None:
-        started_at = float(launched.said)
+        started_at = float(launched.printed)
         manager.note_clock(host, started_at)
     notes = (*creation.plan.seed.notes(), *creation.notes)
     creation.undo.keep()

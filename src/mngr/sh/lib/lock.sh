@@ -1,5 +1,5 @@
 # Locks between the shells that mngr runs on a host: `flock` where the host has it, since the kernel releases it when its
-# holder dies. Elsewhere a directory with one file, called `free` or by its holder's pid and start time: the shell that
+# holder dies. On other hosts a directory with one file, called `free` or by its holder's pid and start time: the shell that
 # renames it has the lock, and of several that rename the same one only one succeeds, also when they take it from a holder
 # that is gone. What the holder starts must close descriptor 9.
 
