@@ -3,6 +3,7 @@
 import os
 import stat
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from mngr_lib.files import replace_file
 from mngr_view.chunks import INDEX, elements, encode
@@ -43,10 +44,5 @@ def page_parts(
 
 def _parts(head: bytes, index: Index, chunks: Iterable[tuple[str, bytes]], tail: bytes) -> Iterator[bytes]:
     yield head
-    yield from elements(_with_index(index, chunks))
+    yield from elements(chain([(INDEX, encode(index))], chunks))
     yield tail
-
-
-def _with_index(index: Index, chunks: Iterable[tuple[str, bytes]]) -> Iterator[tuple[str, bytes]]:
-    yield INDEX, encode(index)
-    yield from chunks

@@ -7,6 +7,7 @@ draft. It only grows, and git is told to join both sides' lines, so that branche
 import os
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from hashlib import sha256
 from typing import Literal
 
@@ -105,7 +106,11 @@ def load(path: str) -> tuple[Signal | Resolved, ...]:
             lines = file.read().split(b"\n")
     except FileNotFoundError:
         return ()
-    return tuple(entry for line in lines if line.strip() and (entry := _decode(line)))
+    found: list[Signal | Resolved] = []
+    for line in lines:
+        with suppress(msgspec.DecodeError):
+            found.append(msgspec.json.decode(line, type=Signal | Resolved))
+    return tuple(found)
 
 
 def rank(entries: Iterable[Signal | Resolved], *, since: float = 0.0) -> tuple[SignalGroup, ...]:
@@ -117,7 +122,14 @@ def rank(entries: Iterable[Signal | Resolved], *, since: float = 0.0) -> tuple[S
             resolved[entry.group] = entry
         elif entry.at >= since:
             signals.setdefault(group_id(entry), []).append(entry)
-    groups = [group for key, own in signals.items() for group in _groups(key, own, resolved.get(key))]
+    groups: list[SignalGroup] = []
+    for key, own in signals.items():
+        done = resolved.get(key)
+        answered = [signal for signal in own if done and signal.at <= done.at]
+        if len(answered) < len(own):
+            groups.append(_group(key, own[len(answered) :], None))
+        if done and answered:
+            groups.append(_group(key, answered, done.note))
     return tuple(sorted(groups, key=lambda group: (-group.count, -group.last_at)))
 
 
@@ -126,23 +138,9 @@ def group_id(signal: Signal) -> str:
     return "s" + sha256(key.encode(errors="backslashreplace")).hexdigest()[:8]
 
 
-def _groups(key: str, signals: Sequence[Signal], done: Resolved | None) -> list[SignalGroup]:
-    answered = [one for one in signals if done and one.at <= done.at]
-    open_ones = signals[len(answered) :]
-    groups = [_group(key, open_ones, None)] if open_ones else []
-    return [*groups, *([_group(key, answered, done.note)] if done and answered else [])]
-
-
 def _group(key: str, signals: Sequence[Signal], resolved: str | None) -> SignalGroup:
     last = signals[-1]
     texts = tuple(dict.fromkeys(one.text for one in signals if one.text))
     return SignalGroup(
         key, last.kind, last.command, last.what, len(signals), signals[0].at, last.at, texts, resolved
     )
-
-
-def _decode(line: bytes) -> Signal | Resolved | None:
-    try:
-        return msgspec.json.decode(line, type=Signal | Resolved)
-    except msgspec.DecodeError:
-        return None

@@ -67,16 +67,14 @@ def draft_to_review(tutorial: str, draft: Draft, proof: Proof, place: str = "") 
 
 
 def ranked(groups: Sequence[SignalGroup], now: float) -> str:
-    return "\n".join(_line(group, now) for group in groups) or "no signals"
-
-
-def _line(group: SignalGroup, now: float) -> str:
-    ago = _ago(now - group.last_at)
-    what = one_line(f"{group.command}: {group.what}")
-    line = f"{group.id}  {group.count:>3}  {ago:>11}  {group.kind:<15}  {what}"
-    if group.resolved is None:
-        return line
-    return f"{line}  (resolved{': ' if group.resolved else ''}{one_line(group.resolved)})"
+    lines = []
+    for group in groups:
+        what = one_line(f"{group.command}: {group.what}")
+        line = f"{group.id}  {group.count:>3}  {_ago(now - group.last_at):>11}  {group.kind:<15}  {what}"
+        if group.resolved is not None:
+            line += f"  (resolved{': ' if group.resolved else ''}{one_line(group.resolved)})"
+        lines.append(line)
+    return "\n".join(lines) or "no signals"
 
 
 def _ago(age_s: float) -> str:

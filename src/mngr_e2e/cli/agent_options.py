@@ -69,25 +69,26 @@ def author_of(places: Places, given: Mapping[str, Any]) -> Author:
 
 
 def material_of(places: Places, given: Mapping[str, Any]) -> Material:
-    """What tells about the program; a reference that nobody named is looked for where ours is made."""
-    section = places.section
+    """What tells about the program; without the option and the config its reference is looked for in the usual places.
+
+    The reference is a path in the repository, as an agent will find it in its copy.
+    """
+    section, root = places.section, places.root
+    named = given.get("reference")
+    if named is None and "reference" not in section:
+        reference = next(
+            (path for path in _REFERENCES if root and os.path.isdir(os.path.join(root, path))), ""
+        )
+    else:
+        path = os.path.join(root, section["reference"]) if named is None else named
+        reference = os.path.relpath(os.path.realpath(path), root or os.curdir)
+        if not os.path.exists(path) or reference.startswith(".."):
+            raise mngr.UsageError(
+                f"no reference {path} in the repository",
+                hint="name manual pages or a command reference that is in it",
+            )
     return Material(
         program=given.get("program") or section.get("program", ""),
-        reference=_reference(places, given.get("reference")),
+        reference=reference,
         prompts=section.get("prompts", ""),
     )
-
-
-def _reference(places: Places, given: str | None) -> str:
-    """A path in the repository, as an agent will find it in its copy."""
-    root = places.root
-    if given is None and "reference" not in places.section:
-        return next((path for path in _REFERENCES if root and os.path.isdir(os.path.join(root, path))), "")
-    wanted = os.path.join(root, places.section["reference"]) if given is None else given
-    inside = os.path.relpath(os.path.realpath(wanted), root or os.curdir)
-    if not os.path.exists(wanted) or inside.startswith(".."):
-        raise mngr.UsageError(
-            f"no reference {wanted} in the repository",
-            hint="name manual pages or a command reference that is in it",
-        )
-    return inside

@@ -1,6 +1,7 @@
 """`mngr tutorial install-command`."""
 
 import os
+from contextlib import suppress
 
 import click
 
@@ -31,7 +32,9 @@ def install_command(folder: str, force: bool, as_json: bool) -> int:
     """
     path = os.path.join(os.path.expanduser(folder), f"{NAME}.md")
     wanted = shipped_text().encode()
-    there = _read(path)
+    there = None
+    with suppress(FileNotFoundError), open(path, "rb") as file:
+        there = file.read()
     if there not in (None, wanted) and not force:
         raise mngr.RefusedError(f"{path} is there and differs", hint="--force replaces it")
     if there != wanted:
@@ -43,11 +46,3 @@ def install_command(folder: str, force: bool, as_json: bool) -> int:
             f"{one_line(path)}: {'up to date' if there == wanted else 'written'}; in Claude Code: /{NAME}"
         )
     return 0
-
-
-def _read(path: str) -> bytes | None:
-    try:
-        with open(path, "rb") as file:
-            return file.read()
-    except FileNotFoundError:
-        return None

@@ -86,18 +86,14 @@ def _named(review: Review, ids: tuple[str, ...]) -> list[Draft]:
 def _list(review: Review, as_json: bool) -> int:
     found = [(draft, review.proof(draft)) for draft in review.drafts()]
     if as_json:
-        drafts = [{**_record(draft), **msgspec.to_builtins(proof)} for draft, proof in found]
+        drafts = [{**msgspec.to_builtins(draft), **msgspec.to_builtins(proof)} for draft, proof in found]
+        for record in drafts:
+            del record["block"]
         print_json({"schema": 1, "tutorial": review.tutorial, "drafts": drafts})
     else:
         shown = [text.draft_to_review(review.tutorial, draft, proof) for draft, proof in found]
         print_text("\n\n".join(shown) or "no drafts to review")
     return 0
-
-
-def _record(draft: Draft) -> dict[str, Any]:
-    record: dict[str, Any] = msgspec.to_builtins(draft)
-    del record["block"]
-    return record
 
 
 def _ask(review: Review) -> int:

@@ -31,7 +31,10 @@ class TextExpectation(Expectation):
         __tracebackhide__ = True
         shown = describe_text(self._text)
         if not self._negated:
-            shown = f"{_difference(other, self._text)}\n{shown}"
+            lines = difflib.unified_diff(
+                other.splitlines(), self._text.splitlines(), "expected", "found", lineterm=""
+            )
+            shown = "\n".join([*list(lines)[:100], shown])
         return self._check(str(self._text) == other, f"the text to equal {other!r}", shown)
 
     def to_be_empty(self) -> Self:
@@ -61,9 +64,3 @@ class TextExpectation(Expectation):
 
     def _origin(self) -> str:
         return origin_of_text(self._text)
-
-
-def _difference(wanted: str, found: str) -> str:
-    before, after = wanted.splitlines(), found.splitlines()
-    lines = difflib.unified_diff(before, after, "expected", "found", lineterm="")
-    return "\n".join(list(lines)[:100])

@@ -39,8 +39,14 @@ def reserve(artifacts: str, agent: str, size: tuple[int, int], attach: tuple[str
     os.makedirs(folder, exist_ok=True)
     taken = [int(found[0]) for name in os.listdir(casts) if (found := re.match(r"\d+(?=-)", name))]
     number = max(taken, default=0) + 1
-    while not _take(os.path.join(folder, f"{number}.log")):
-        number += 1
+    while True:
+        try:
+            os.close(
+                os.open(os.path.join(folder, f"{number}.log"), os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644)
+            )
+            break
+        except FileExistsError:
+            number += 1
     name = re.sub(r"[^\w.-]", "_", agent)[:100] or "agent"
     return Recording(os.path.join(casts, f"{number}-{name}.cast"), folder, number, size, attach)
 
@@ -66,23 +72,11 @@ def processes_of(folder: str, recorder: int) -> list[int]:
 def birth(pid: int) -> str:
     """When a running process was started, as the system counts it; "" for one that has ended."""
     if not has_proc():
-        return "unknown" if _answers(pid) else ""
+        # Whether a process has this number is all that can be known without /proc.
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return ""
+        return "unknown"
     stat = read_stat(pid)
     return stat.start if stat and not stat.is_dead else ""
-
-
-def _answers(pid: int) -> bool:
-    """Whether a process has this number: all that can be known without /proc."""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
-
-
-def _take(path: str) -> bool:
-    try:
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
-    except FileExistsError:
-        return False
-    return True

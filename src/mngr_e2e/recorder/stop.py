@@ -27,21 +27,20 @@ def stop_recorders(artifacts: str | os.PathLike[str], *, timeout_s: float = 10.0
     deadline = time.monotonic() + timeout_s
     while any(processes_of(folder, recorder) for recorder in recorders) and time.monotonic() < deadline:
         time.sleep(_TICK_S)
-    killed = [recorder for recorder in recorders if _kill(folder, recorder)]
+    killed = []
+    for recorder in recorders:
+        left = processes_of(folder, recorder)
+        for pid in left:
+            _signal(os.killpg, pid, signal.SIGKILL)
+        while any(pid in processes_of(folder, recorder) for pid in left):
+            time.sleep(_TICK_S)
+        if left:
+            killed.append(recorder)
     for entry in os.scandir(os.path.dirname(folder)):
         if killed and entry.name.endswith(".cast"):
             mend(entry.path)
     shutil.rmtree(folder, ignore_errors=True)
     return killed
-
-
-def _kill(folder: str, recorder: int) -> bool:
-    left = processes_of(folder, recorder)
-    for pid in left:
-        _signal(os.killpg, pid, signal.SIGKILL)
-    while any(pid in processes_of(folder, recorder) for pid in left):
-        time.sleep(_TICK_S)
-    return bool(left)
 
 
 def _signal(send: Callable[[int, int], None], pid: int, number: int) -> None:

@@ -4,6 +4,7 @@ import hashlib
 import os
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -67,7 +68,10 @@ def claim_attempt(runs: str, run: str, node_id: str, file: str = "", line: int =
     """Makes and returns the first attempt folder that nobody has: safe between processes."""
     test = os.path.join(runs, run, slug(node_id))
     os.makedirs(test, exist_ok=True)
-    _ignore(runs)
+    # Keeps git away from a folder of runs below the root; one that the user chose is theirs.
+    if runs.endswith(os.path.join(".mngr", "e2e")):
+        with suppress(FileExistsError), open(os.path.join(runs, ".gitignore"), "x") as ignored:
+            ignored.write("*\n")
     number = 1
     while True:
         folder = os.path.join(test, f"attempt-{number}")
@@ -101,14 +105,3 @@ def write_meta(folder: str, meta: Meta) -> None:
 def read_meta(folder: str) -> Meta:
     with open(os.path.join(folder, "meta.json"), "rb") as file:
         return msgspec.json.decode(file.read(), type=Meta)
-
-
-def _ignore(runs: str) -> None:
-    """Keeps git away from a folder of runs below the root; a folder that someone chose is theirs."""
-    if not runs.endswith(os.path.join(".mngr", "e2e")):
-        return
-    try:
-        with open(os.path.join(runs, ".gitignore"), "x") as file:
-            file.write("*\n")
-    except FileExistsError:
-        pass

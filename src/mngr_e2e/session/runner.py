@@ -72,8 +72,8 @@ def run_job(job: Job, heard: Callable[[Chunk], None]) -> JobEnd:
         return JobEnd(code, time.monotonic() - started)
     try:
         timed_out = _Listener(child, job, started, heard).listen()
-        code = TIMED_OUT if timed_out else _exit_code(child.returncode)
-        return JobEnd(code, time.monotonic() - started, timed_out)
+        code = TIMED_OUT if timed_out or child.returncode is None else child.returncode
+        return JobEnd(code if code >= 0 else 128 - code, time.monotonic() - started, timed_out)
     except BaseException:
         _kill_group(child)
         raise
@@ -188,9 +188,3 @@ def _kill_group(child: "subprocess.Popen[bytes]") -> None:
         os.killpg(child.pid, signal.SIGKILL)
     except (ProcessLookupError, PermissionError):
         pass
-
-
-def _exit_code(returncode: int | None) -> int:
-    if returncode is None:
-        return TIMED_OUT
-    return returncode if returncode >= 0 else 128 - returncode

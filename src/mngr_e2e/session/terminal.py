@@ -83,14 +83,10 @@ class Terminal:
             if at:
                 self._press("Enter")
             for start in range(0, len(line), _TYPED_AT_ONCE):
-                self._tmux(
-                    "send-keys",
-                    "-l",
-                    "-t",
-                    self._target,
-                    "--",
-                    _escaped(line[start : start + _TYPED_AT_ONCE]),
-                )
+                part = line[start : start + _TYPED_AT_ONCE]
+                # A word that ends in ";" ends tmux's command unless escaped.
+                escaped = f"{part[:-1]}\\;" if part.endswith(";") else part
+                self._tmux("send-keys", "-l", "-t", self._target, "--", escaped)
         self._steps.note(f"type {text!r}", started)
 
     def screen(self, name: str = "") -> Screen:
@@ -123,8 +119,14 @@ class Terminal:
         )
         head, _, body = said.partition("\n")
         x, y, server, dead, how = head.split()
-        code = _exit_code(how) if dead == "1" else None
-        if dead == "1" and code is None:
+        # "STATUS,SIGNAL"; neither is a number in the moment when tmux has seen the end and not yet how it came.
+        status, _, number = how.partition(",")
+        code = None
+        if dead == "1" and number.isdigit():
+            code = 128 + int(number)
+        elif dead == "1" and status.isdigit():
+            code = int(status)
+        elif dead == "1":
             # libutempter swallows the signal that a child ended (tmux before 3.5): tmux looks again on another.
             os.kill(int(server), signal.SIGCHLD)
         rows = tuple(body.removesuffix("\n").split("\n"))
@@ -225,16 +227,3 @@ class Terminal:
 
     def _argv(self, *words: str) -> Sequence[str]:
         return ("tmux", "-u", "-S", self._world.socket, *words)
-
-
-def _exit_code(how: str) -> int | None:
-    """From "STATUS,SIGNAL"; None in the moment when tmux has seen the end and not yet how it came."""
-    status, _, number = how.partition(",")
-    if number.isdigit():
-        return 128 + int(number)
-    return int(status) if status.isdigit() else None
-
-
-def _escaped(text: str) -> str:
-    # A word that ends in ";" ends tmux's command unless escaped.
-    return f"{text[:-1]}\\;" if text.endswith(";") else text

@@ -1,7 +1,7 @@
 """A tutorial is a shell script; a block of it is a run of lines without an empty one."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from hashlib import sha256
 from itertools import groupby
 from typing import Literal
@@ -9,7 +9,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mngr_e2e.tutorial.shell import Statement, is_blank, statements
+from mngr_e2e.tutorial.shell import is_blank, statements
 
 Kind = Literal["command", "gap", "banner", "note", "preamble"]
 
@@ -63,7 +63,10 @@ def read_blocks(text: str) -> tuple[Block, ...]:
     lines = [line.rstrip("\r") for line in text.removeprefix("\ufeff").split("\n")]
     blocks: list[Block] = []
     section, started = "", False
-    for parts in _runs(lines):
+    for is_text, run in groupby(statements(lines), key=lambda statement: bool(statement.text)):
+        if not is_text:
+            continue
+        parts = list(run)
         own = tuple(lines[parts[0].first : parts[-1].end])
         commands = tuple(part.text for part in parts if not part.is_comment)
         comments = [part.text for part in parts if part.is_comment and not is_draft_mark(part.text)]
@@ -106,12 +109,6 @@ def is_draft_mark(line: str) -> bool:
 def block_id(text: str) -> str:
     """The id of the block with this text, indented or not."""
     return "b" + sha256(normal_text(text).encode(errors="backslashreplace")).hexdigest()[:10]
-
-
-def _runs(lines: Sequence[str]) -> Iterator[list[Statement]]:
-    for is_text, parts in groupby(statements(lines), key=lambda part: bool(part.text)):
-        if is_text:
-            yield list(parts)
 
 
 def _kind(lines: Sequence[str], commands: Sequence[str], is_first: bool) -> Kind:

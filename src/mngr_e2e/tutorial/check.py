@@ -156,24 +156,21 @@ class _Matcher:
 
     def explain(self, case: Case, citation: Citation) -> Stale:
         self._finder = self._finder or Finder(self._blocks)
-        near = self._finder.nearest(citation.text)
+        text = citation.text
+        near, advice = self._finder.nearest(text), ""
+        if near and "\\" in near.text and near.text.replace("\\\n", " ").split() == text.split():
+            advice = 'the block holds a backslash: cite it in a raw string, r"""…"""'
+        elif near and near.text in text:
+            advice = "a citation is one whole block, not several"
         return Stale(
             node_id=case.node_id,
             path=case.path,
             line=citation.line,
-            text=citation.text,
+            text=text,
             nearest=near,
-            difference=first_difference(near, citation.text) if near else None,
-            advice=_advice(near, citation.text),
+            difference=first_difference(near, text) if near else None,
+            advice=advice,
         )
-
-
-def _advice(near: Block | None, text: str) -> str:
-    if near and "\\" in near.text and near.text.replace("\\\n", " ").split() == text.split():
-        return 'the block holds a backslash: cite it in a raw string, r"""…"""'
-    if near and near.text in text:
-        return "a citation is one whole block, not several"
-    return ""
 
 
 def _flat(text: str) -> str:

@@ -60,7 +60,11 @@ class TestSources(Struct, frozen=True):
 
 def load_tests(paths: Iterable[str]) -> TestSources:
     """Reads test files and folders of them. A path that does not exist is a FileNotFoundError."""
-    return _joined([_load(path) for path in dict.fromkeys(file for path in paths for file in _files(path))])
+    found = []
+    for path in dict.fromkeys(name for given in paths for name in _files(given)):
+        with open(path, "rb") as file:
+            found.append(read_tests(file.read(), path))
+    return _joined(found)
 
 
 def read_sources(files: Mapping[str, bytes]) -> TestSources:
@@ -187,11 +191,6 @@ def docstring_blocks(docstring: str) -> tuple[list[tuple[int, str]], int | None]
             found.append((start, normal_text(text)))
             start = None
     return found, start
-
-
-def _load(path: str) -> TestSources:
-    with open(path, "rb") as file:
-        return read_tests(file.read(), path)
 
 
 def _files(path: str) -> list[str]:

@@ -49,7 +49,13 @@ def known_verbs(blocks: Iterable[Block]) -> frozenset[str]:
 
 def invocations(command: str, verbs: frozenset[str]) -> tuple[Invocation, ...]:
     """The programs that a command line calls, in order."""
-    return tuple(_invocation(words, verbs) for words in simple_commands(command))
+    found = []
+    for words in simple_commands(command):
+        plain = [word for word in words[1:] if not word.startswith("-")][:2]
+        if len(plain) == 2 and plain[1] not in verbs and HOLE not in plain[1]:
+            plain.pop()
+        found.append(Invocation(words[0].rpartition("/")[2], tuple(plain), "--help" in words))
+    return tuple(found)
 
 
 def simple_commands(command: str) -> list[list[str]]:
@@ -81,13 +87,6 @@ def _tokens(command: str) -> tuple[str, ...]:
         return tuple(lexer)
     except ValueError:
         return tuple(text.split())
-
-
-def _invocation(words: Sequence[str], verbs: frozenset[str]) -> Invocation:
-    plain = [word for word in words[1:] if not word.startswith("-")][:2]
-    if len(plain) == 2 and plain[1] not in verbs and HOLE not in plain[1]:
-        plain.pop()
-    return Invocation(words[0].rpartition("/")[2], tuple(plain), "--help" in words)
 
 
 def _is_same(wanted: Invocation, done: Invocation) -> bool:

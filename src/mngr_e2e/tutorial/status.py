@@ -48,12 +48,8 @@ def statuses_of(node_ids: Iterable[str], last: Mapping[str, str]) -> dict[str, s
         known = by_tail.get(f"{os.path.basename(path)}::{function}", [])
         statuses = [status for other, status in known if is_same_file(path, other)]
         if statuses:
-            found[node_id] = min(statuses, key=_mildness)
+            found[node_id] = min(statuses, key=lambda status: _MILD.index(status) if status in _MILD else -1)
     return found
-
-
-def _mildness(status: str) -> int:
-    return _MILD.index(status) if status in _MILD else -1
 
 
 def is_same_file(one: str, other: str) -> bool:

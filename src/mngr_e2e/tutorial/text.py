@@ -17,7 +17,8 @@ def blocks(tutorial: str, found: Sequence[Block], links: Sequence[Link], statuse
         if block.section != section:
             section = block.section
             lines += ["", f"[{one_line(section)}]"]
-        lines.append(f"{block.id}  {block.kind:<8}  {_range(tutorial, block)}  {_title(block)}")
+        more = f"-{block.last_line}" if block.last_line > block.first_line else ""
+        lines.append(f"{block.id}  {block.kind:<8}  {_place(tutorial, block)}{more}  {_title(block)}")
         if block.problem:
             lines.append(f"    problem: {one_line(block.problem)}")
         for link in links:
@@ -90,11 +91,6 @@ def _counts(*found: tuple[str, int]) -> list[str]:
 
 def _place(tutorial: str, block: Block) -> str:
     return f"{one_line(tutorial)}:{block.first_line}"
-
-
-def _range(tutorial: str, block: Block) -> str:
-    more = f"-{block.last_line}" if block.last_line > block.first_line else ""
-    return _place(tutorial, block) + more
 
 
 def _title(block: Block) -> str:

@@ -25,18 +25,16 @@ def all_runs(artifacts: Sequence[str]) -> list[TestRunFolder]:
 def chosen_runs(words: Sequence[str], artifacts: Sequence[str]) -> list[TestRunFolder]:
     """The runs that words mean, each a run's name, a run's folder or a folder of runs."""
     known = all_runs(artifacts)
-    found = {run.path: run for word in words for run in _meant(word, known)}
+    found: dict[str, TestRunFolder] = {}
+    for word in words:
+        folder = os.path.realpath(word)
+        meant = [run for run in known if run.id == word]
+        if not meant and is_run(folder):
+            name = one_line(os.path.basename(folder))
+            meant = [TestRunFolder(name, folder, os.stat(folder).st_mtime_ns)]
+        elif not meant and os.path.isdir(folder):
+            meant = find_runs(folder)
+        if not meant:
+            raise NoSuchRunError(word, [run.id for run in reversed(known)])
+        found |= {run.path: run for run in meant}
     return list(found.values())
-
-
-def _meant(word: str, known: Sequence[TestRunFolder]) -> list[TestRunFolder]:
-    named = [run for run in known if run.id == word]
-    if named:
-        return named
-    folder = os.path.realpath(word)
-    if is_run(folder):
-        return [TestRunFolder(one_line(os.path.basename(folder)), folder, os.stat(folder).st_mtime_ns)]
-    inside = find_runs(folder) if os.path.isdir(folder) else []
-    if not inside:
-        raise NoSuchRunError(word, [run.id for run in reversed(known)])
-    return inside

@@ -60,14 +60,13 @@ def _lines(found: FileContent | None, notes: list[str]) -> list[CommandRecord | 
     lines = found.data.split(b"\n")
     if found.is_cut:
         notes.append(f"transcript.jsonl is cut: {amount(found.size)}, {amount(len(found.data))} were read")
-    return [_record(line) for line in lines[:-1]]
-
-
-def _record(line: bytes) -> CommandRecord | None:
-    try:
-        return msgspec.json.decode(line, type=CommandRecord)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return None
+    records: list[CommandRecord | None] = []
+    for line in lines[:-1]:
+        try:
+            records.append(msgspec.json.decode(line, type=CommandRecord))
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            records.append(None)
+    return records
 
 
 def _join(

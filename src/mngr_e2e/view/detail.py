@@ -40,9 +40,12 @@ def load_detail(attempt: AttemptFolder, recordings: Sequence[PlayableRecording])
     start, end = attempt.start, attempt.start + attempt.duration_s
     found = load_commands(attempt.root, attempt.names, start)
     screens, screen_notes = _screens(attempt)
-    files, file_notes = _files(attempt)
+    files = list(_others(attempt, ()))
+    more = len(files) - FILE_LIMIT
     failure = try_read(attempt.root, *attempt.names, FAILURE, limit=_TEXT_LIMIT)
-    notes = [*attempt.notes, *found.notes, *screen_notes, *_cast_notes(attempt), *file_notes]
+    notes = [*attempt.notes, *found.notes, *screen_notes, *_cast_notes(attempt)]
+    if more > 0:
+        notes.append(f"{more} more files are in the folder")
     if failure and failure.is_cut:
         notes.append(f"the failure's text is cut: {amount(failure.size)}")
     return Detail(
@@ -51,7 +54,7 @@ def load_detail(attempt: AttemptFolder, recordings: Sequence[PlayableRecording])
         failure=failure.text.rstrip() if failure else "",
         casts=tuple(recording.cast for recording in recordings),
         screens=screens,
-        files=files,
+        files=tuple(files[:FILE_LIMIT]),
         notes=tuple(notes),
     )
 
@@ -144,14 +147,6 @@ def _cast_notes(attempt: AttemptFolder) -> Iterator[str]:
             yield f"{one_line(entry.name)} is a {entry.kind} and was not opened"
     if (casts := sum(map(_is_cast, entries))) > CAST_LIMIT:
         yield f"{casts} recordings: the first {CAST_LIMIT} are shown"
-
-
-def _files(attempt: AttemptFolder) -> tuple[tuple[str, ...], list[str]]:
-    """What else lies in the folder, by name."""
-    names = list(_others(attempt, ()))
-    more = len(names) - FILE_LIMIT
-    notes = [f"{more} more files are in the folder"] if more > 0 else []
-    return tuple(names[:FILE_LIMIT]), notes
 
 
 def _others(attempt: AttemptFolder, below: tuple[str, ...]) -> Iterator[str]:

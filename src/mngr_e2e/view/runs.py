@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from mngr_e2e.session.alive import is_alive
 from mngr_e2e.view.attempts import NAME, AttemptFolder, TestRunFolder, load_attempts
-from mngr_e2e.view.files import FolderEntry, entries, try_entries
+from mngr_e2e.view.files import entries, try_entries
 from mngr_lib.safe_text import one_line
 from mngr_view.records import Attempt, Run, Test
 
@@ -57,13 +57,18 @@ def load_run(folder: TestRunFolder) -> LoadedRun:
     alive = is_alive(folder.path)
     warnings: list[str] = []
     try:
-        tests = _tests(entries(folder.path), warnings)
+        inside = entries(folder.path)
     except OSError as error:
-        tests = []
+        inside = []
         warnings.append(f"the run's folder cannot be read: {error.strerror or error}")
+    tests = [entry.name for entry in inside if entry.kind == "folder" and entry.name[0] != "."]
+    links = [entry.name for entry in inside if entry.kind == "link"]
+    warnings += [f"{one_line(name)} is a link and was not followed" for name in links]
+    if len(tests) > TEST_LIMIT:
+        warnings.append(f"{len(tests):,} tests: the first {TEST_LIMIT:,} are shown")
     rows: dict[str, Test] = {}
     attempts: dict[str, AttemptFolder] = {}
-    for name in tests:
+    for name in tests[:TEST_LIMIT]:
         found = tuple(load_attempts(folder, name, is_alive=alive))
         warnings += _odd(folder.path, name, found)
         if found:
@@ -71,15 +76,6 @@ def load_run(folder: TestRunFolder) -> LoadedRun:
             rows[row.id] = row
             attempts.update({one.key: one for one in found})
     return LoadedRun(_run(folder, tuple(rows.values()), alive, warnings), attempts)
-
-
-def _tests(found: Sequence[FolderEntry], warnings: list[str]) -> list[str]:
-    folders = [entry.name for entry in found if entry.kind == "folder" and entry.name[0] != "."]
-    links = [entry.name for entry in found if entry.kind == "link"]
-    warnings += [f"{one_line(name)} is a link and was not followed" for name in links]
-    if len(folders) > TEST_LIMIT:
-        warnings.append(f"{len(folders):,} tests: the first {TEST_LIMIT:,} are shown")
-    return folders[:TEST_LIMIT]
 
 
 def _odd(path: str, test: str, found: Sequence[AttemptFolder]) -> list[str]:

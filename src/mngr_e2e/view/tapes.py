@@ -86,8 +86,12 @@ def _take(events: _Events, line: bytes) -> bool:
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return False
     time_s += events.now if events.is_relative else 0.0
-    if not 0 <= time_s <= _LONGEST_S or (kind == "r" and not _is_size(data)):
+    if not 0 <= time_s <= _LONGEST_S:
         return False
+    if kind == "r":
+        size = _SIZE.fullmatch(data)
+        if size is None or not all(0 < int(number) <= _LARGEST for number in size.groups()):
+            return False
     events.now = round(max(events.now, time_s), 6)
     # Version 3 notes the exit; our own recorders end with output that is empty.
     events.has_end = kind == "x" or (kind == "o" and not data)
@@ -103,8 +107,3 @@ def _size(header: dict[str, Any]) -> tuple[int, int]:
     if not (isinstance(cols, int) and isinstance(rows, int)):
         return 80, 24
     return (cols, rows) if 0 < cols <= _LARGEST and 0 < rows <= _LARGEST else (80, 24)
-
-
-def _is_size(data: str) -> bool:
-    found = _SIZE.fullmatch(data)
-    return found is not None and all(0 < int(one) <= _LARGEST for one in found.groups())

@@ -33,17 +33,14 @@ def parse_text(text: str) -> list[TextCommand]:
             found.append(TextCommand(rest, "\n".join(comment), []))
             comment = []
         elif found:
-            _continue(found[-1], line, mark, rest)
+            last = found[-1]
+            if mark == "> " and not last.output:
+                last.command += f"\n{rest}"
+            elif mark in _STREAMS:
+                last.output.append((_STREAMS[mark], f"{rest}\n"))
+            elif line == _NO_NEWLINE and last.output:
+                stream, printed = last.output[-1]
+                last.output[-1] = (stream, printed[:-1])
+            elif mark == "? " and (code := _EXIT.match(rest)):
+                last.exit_code, last.is_timed_out = int(code[1]), bool(code["late"])
     return found
-
-
-def _continue(told: TextCommand, line: str, mark: str, rest: str) -> None:
-    if mark == "> " and not told.output:
-        told.command += f"\n{rest}"
-    elif mark in _STREAMS:
-        told.output.append((_STREAMS[mark], f"{rest}\n"))
-    elif line == _NO_NEWLINE and told.output:
-        stream, text = told.output[-1]
-        told.output[-1] = (stream, text[:-1])
-    elif mark == "? " and (code := _EXIT.match(rest)):
-        told.exit_code, told.is_timed_out = int(code[1]), bool(code["late"])

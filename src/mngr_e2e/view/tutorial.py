@@ -81,11 +81,13 @@ def _tests_by_block(
 ) -> dict[str, dict[str, None]]:
     """Ids of rows by block, in the order of the source and then of the run; a dict stands in for an ordered set."""
     tests: dict[str, dict[str, None]] = {block.id: {} for block in script.blocks}
-    rows = _by_tail(row.id for row in run.tests)
+    rows: dict[str, list[str]] = {}
+    for row in run.tests:
+        rows.setdefault(_tail(row.id), []).append(row.id)
     for link in script.links:
         path = link.node_id.partition("::")[0]
         same = [
-            row for row in rows.get(_tail(link.node_id), ()) if is_same_file(path, row.partition("::")[0])
+            name for name in rows.get(_tail(link.node_id), ()) if is_same_file(path, name.partition("::")[0])
         ]
         # A parametrized test has a row for each parameter.
         for node_id in same or [link.node_id]:
@@ -95,13 +97,6 @@ def _tests_by_block(
             if block in tests:
                 tests[block][node_id] = None
     return tests
-
-
-def _by_tail(node_ids: Iterable[str]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for node_id in node_ids:
-        found.setdefault(_tail(node_id), []).append(node_id)
-    return found
 
 
 def _tail(node_id: str) -> str:

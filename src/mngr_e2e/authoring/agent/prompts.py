@@ -31,13 +31,16 @@ def draft_prompt(
     tutorial: str, gaps: Sequence[Block], reference: str, help_text: str, folder: str = ""
 ) -> str:
     """What to do with the gaps of a tutorial; `folder` holds a project's own templates."""
+    if len(help_text) > REFERENCE_BYTES:
+        beginning = help_text[:REFERENCE_BYTES].rpartition("\n")[0]
+        help_text = f"{beginning}\n(cut here; ask the program itself for more)"
     return _render(
         "draft.md",
         folder,
         tutorial=tutorial,
         gaps=gaps,
         reference=reference,
-        help_text=_bounded(help_text),
+        help_text=help_text,
         rules=DRAFT_RULES,
         mark_note=MARK_NOTE,
     )
@@ -114,9 +117,3 @@ def _render(name: str, folder: str, **values: Any) -> str:
             hint="see docs/tutorial.md for what a template can use",
         ) from error
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
-
-
-def _bounded(text: str) -> str:
-    if len(text) <= REFERENCE_BYTES:
-        return text
-    return text[:REFERENCE_BYTES].rpartition("\n")[0] + "\n(cut here; ask the program itself for more)"

@@ -38,7 +38,18 @@ def readable(text: str) -> str:
 
 
 def read_drafts(data: bytes) -> tuple[Draft, ...]:
-    return tuple(_draft(block) for block in read_blocks(decode(data)) if block.is_draft)
+    return tuple(
+        Draft(
+            id=block.id,
+            section=block.section,
+            first_line=block.first_line,
+            last_line=block.last_line,
+            text="\n".join(line for line in block.lines if not is_draft_mark(line)),
+            block=block,
+        )
+        for block in read_blocks(decode(data))
+        if block.is_draft
+    )
 
 
 def fill_gaps(data: bytes, drafts: Mapping[str, Sequence[str]]) -> bytes:
@@ -93,11 +104,6 @@ def replace_text(data: bytes, draft: Draft, text: str) -> bytes:
         line.encode("utf-8", "surrogateescape") + ending for line in own
     ]
     return b"\n".join(lines)
-
-
-def _draft(block: Block) -> Draft:
-    kept = [line for line in block.lines if not is_draft_mark(line)]
-    return Draft(block.id, block.section, block.first_line, block.last_line, "\n".join(kept), block)
 
 
 def _mark_line(draft: Draft) -> int:

@@ -73,16 +73,13 @@ def _explain(
     found: dict[str, RuleFinding] = {}
     for what, first, end, new_first, new_end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if what in ("replace", "delete"):
-            hit = [block for block in blocks if block.first_line - 1 < end and block.last_line > first]
-            found |= {block.id: _changed(path, block) for block in hit}
+            for block in blocks:
+                if block.first_line - 1 < end and block.last_line > first:
+                    problem = f"this block was changed, moved or removed: {block.title}; put it back exactly as it was"
+                    found[block.id] = RuleFinding(HUMAN, f"{path}:{block.first_line}", problem)
         added = next((at for at in range(new_first, new_end) if new[at].strip()), None)
         if what == "insert" and added is not None and first not in ends:
             problem = "text was added here, which is under no gap that you were given"
             found[f"line {added}"] = RuleFinding(UNDER_GAP, f"{path}:{added + 1}", problem)
     moved = "lines that were there are not where they were; put the file back and only add"
     yield from found.values() or (RuleFinding(HUMAN, path, moved),)
-
-
-def _changed(path: str, block: Block) -> RuleFinding:
-    problem = f"this block was changed, moved or removed: {block.title}; put it back exactly as it was"
-    return RuleFinding(HUMAN, f"{path}:{block.first_line}", problem)

@@ -130,12 +130,18 @@ class Desk:
         if good:
             write_file(self._tutorial, filled)
         wrong = [finding for one in told for finding in one.verdict.findings]
+        left = []
+        for gap in gaps:
+            if gap.id not in good:
+                own = tuple(finding for finding in wrong if finding.subject in ("", gap.id))
+                edited = RuleFinding(FILLED, "", "the gap was edited while the agent worked", gap.id)
+                left.append(Left(gap, own or (edited,)))
         return DraftReport(
             self._tutorial,
             drafted=tuple(
                 block for block in read_blocks(decode(filled)) if block.is_draft and block.id not in there
             ),
-            left=tuple(_left(gap, wrong) for gap in gaps if gap.id not in good),
+            left=tuple(left),
             findings=tuple(dict.fromkeys(one for each in told for found in each.rounds for one in found)),
             notes=tuple(self._notes),
         )
@@ -153,11 +159,6 @@ class Desk:
         proof = self._proofreader.read(block, where, subject)
         self._notes |= dict.fromkeys(proof.notes)
         return proof.findings
-
-
-def _left(gap: Block, findings: Sequence[RuleFinding]) -> Left:
-    own = tuple(finding for finding in findings if finding.subject in ("", gap.id))
-    return Left(gap, own or (RuleFinding(FILLED, "", "the gap was edited while the agent worked", gap.id),))
 
 
 def _read(path: str) -> bytes:

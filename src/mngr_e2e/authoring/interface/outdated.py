@@ -1,7 +1,7 @@
 """Commands and options in a tutorial that its program no longer has."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from mngr_e2e.authoring.interface.material import Material
 from mngr_e2e.authoring.interface.programs import Programs
@@ -21,13 +21,12 @@ def find_outdated(blocks: Sequence[Block], material: Material, root: str) -> tup
     reference = material.path(material.reference, root or os.curdir)
     programs = Programs(root or os.curdir, reference, asks_first=False, budget_s=_BUDGET_S)
     reader = Proofreader(programs, [program])
-    return tuple(found for block in blocks for found in _outdated(block, program, reader))
-
-
-def _outdated(block: Block, program: str, reader: Proofreader) -> Iterator[Outdated]:
-    if block.kind != "command" or block.is_draft:
-        return
-    for finding in reader.read(block, "").findings:
-        is_own = finding.command.split(" ")[0] == program
-        if is_own and finding.rule in (KNOWN_COMMAND, KNOWN_OPTION):
-            yield Outdated(block.id, block.first_line, finding.problem)
+    outdated = []
+    for block in blocks:
+        if block.kind != "command" or block.is_draft:
+            continue
+        for finding in reader.read(block, "").findings:
+            is_own = finding.command.split(" ")[0] == program
+            if is_own and finding.rule in (KNOWN_COMMAND, KNOWN_OPTION):
+                outdated.append(Outdated(block.id, block.first_line, finding.problem))
+    return tuple(outdated)

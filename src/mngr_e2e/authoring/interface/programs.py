@@ -132,15 +132,13 @@ def read_reference(program: str, pages: Mapping[str, str]) -> dict[Path, Help]:
     if (program,) in below:
         mentioned = re.compile(rf"(?<![\w-]){name} ([a-z][a-z0-9-]*)")
         below[program,] |= {word for text in pages.values() for word in mentioned.findall(text)}
-    return {
-        path: _with_commands(found.get(path, Help()), below.get(path, set())) for path in {**found, **below}
-    }
-
-
-def _with_commands(read: Help, commands: set[str]) -> Help:
-    """A page alone tells its commands by its list; usage lines of others tell them better."""
-    own = frozenset(commands) or read.commands
-    return Help(own, read.options, read.valued, read.text or " ", tells_options=not commands)
+    complete: dict[Path, Help] = {}
+    for path in {**found, **below}:
+        read, commands = found.get(path, Help()), frozenset(below.get(path, ()))
+        # The usage lines of other pages name the commands better than the list of the page itself.
+        own, text = commands or read.commands, read.text or " "
+        complete[path] = Help(own, read.options, read.valued, text, tells_options=not commands)
+    return complete
 
 
 def _page_files(reference: str) -> Iterator[tuple[str, str]]:

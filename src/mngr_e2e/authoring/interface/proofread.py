@@ -71,7 +71,10 @@ class Proofreader:
     def _call(self, words: Sequence[str]) -> Proof:
         program = words[0].rpartition("/")[2]
         if program not in self._under_test:
-            return Proof() if self._is_there(words[0], program) else _no_program(program)
+            if self._is_there(words[0], program):
+                return Proof()
+            problem = f"no program {program} is installed here"
+            return Proof((RuleFinding(KNOWN_COMMAND, "", problem, command=program, what="no such program"),))
         known = self._programs.help((program,))
         if known is None:
             return Proof(notes=(f"not checked: nothing tells what {program} can do",))
@@ -143,11 +146,6 @@ def program_under_test(blocks: Sequence[Block]) -> str:
     """The program that a tutorial is about: the one its own blocks call most; "" when they call none."""
     used = programs_used(block for block in blocks if not block.is_draft)
     return used.most_common(1)[0][0] if used else ""
-
-
-def _no_program(program: str) -> Proof:
-    problem = f"no program {program} is installed here"
-    return Proof((RuleFinding(KNOWN_COMMAND, "", problem, command=program, what="no such program"),))
 
 
 def _no_option(path: tuple[str, ...], word: str, helps: Sequence[Help]) -> RuleFinding:

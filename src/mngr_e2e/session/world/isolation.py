@@ -60,8 +60,15 @@ def make_world(artifacts: str, inherited: Mapping[str, str], *, record: bool = T
     root = tempfile.mkdtemp(prefix=PREFIX, dir=folder)
     hold(root)
     session = secrets.token_hex(6)
-    env = _environment(root, session, inherited)
-    env[ARTIFACTS] = artifacts
+    env = {
+        name: value
+        for name, value in inherited.items()
+        if not (name in _STRAY or name.startswith(_STRAY_STARTS))
+    }
+    env["PATH"] = _path(inherited.get("PATH", os.defpath))
+    env["HOME"] = f"{root}/home"
+    env["TMPDIR"] = env["TMUX_TMPDIR"] = f"{root}/tmp"
+    env |= {MARK: session, **manager_env(root, session), ARTIFACTS: artifacts}
     world = World(session, root, env)
     try:
         for name in ("home", "repo", "tmp"):
@@ -114,30 +121,14 @@ def keep_world(world: World, artifacts: str) -> str:
     cleanup = os.path.join(artifacts, "cleanup.sh")
     lines = [f"export {name}={shlex.quote(value)}\n" for name, value in sorted(world.env.items())]
     _write_script(env_file, "".join(lines))
+    with open(os.path.join(os.path.dirname(__file__), "cleanup.sh"), encoding="utf-8") as file:
+        program = file.read()
     given = f"MARK={shlex.quote(f'{MARK}={world.id}')}\nROOT={shlex.quote(world.root)}\n"
-    _write_script(cleanup, f"#!/bin/sh\n{given}{_read_cleanup()}")
+    _write_script(cleanup, f"#!/bin/sh\n{given}{program}")
     places = [map(shlex.quote, os.path.split(path)) for path in tmux_sockets(world)]
     attach = [f"attach:  cd {folder} && tmux -S {name} attach\n" for folder, name in places]
     look = f"look:    cd {shlex.quote(world.repo)} && . {shlex.quote(env_file)}\n"
     return f"{look}{''.join(attach)}remove:  sh {shlex.quote(cleanup)}\n"
-
-
-def _read_cleanup() -> str:
-    with open(os.path.join(os.path.dirname(__file__), "cleanup.sh"), encoding="utf-8") as file:
-        return file.read()
-
-
-def _environment(root: str, session: str, inherited: Mapping[str, str]) -> dict[str, str]:
-    env = {
-        name: value
-        for name, value in inherited.items()
-        if not (name in _STRAY or name.startswith(_STRAY_STARTS))
-    }
-    env["PATH"] = _path(inherited.get("PATH", os.defpath))
-    env["HOME"] = f"{root}/home"
-    env["TMPDIR"] = env["TMUX_TMPDIR"] = f"{root}/tmp"
-    env[MARK] = session
-    return env | manager_env(root, session)
 
 
 def _path(inherited: str) -> str:

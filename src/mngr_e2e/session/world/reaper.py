@@ -14,7 +14,10 @@ _STEP_S = 0.02
 def end_marked(marks: tuple[bytes, ...], grace_s: float = _GRACE_S) -> list[int]:
     """Asks the marked processes to end, then kills them; returns those that still run. Spares us and our parents."""
     _signal_all(find_marked(marks), signal.SIGTERM)
-    if left := _wait_gone(marks, grace_s):
+    deadline = time.monotonic() + grace_s
+    while (left := find_marked(marks)) and time.monotonic() < deadline:
+        time.sleep(_STEP_S)
+    if left:
         _signal_all(left, signal.SIGKILL)
         deadline = time.monotonic() + _KILL_S
         while (left := find_marked(marks)) and time.monotonic() < deadline:
@@ -30,20 +33,14 @@ def find_marked(marks: tuple[bytes, ...]) -> list[int]:
         spared.add(pid)
         stat = read_stat(pid)
         pid = stat.parent if stat else 0
-    return [pid for pid in process_ids() if pid not in spared and _carries(pid, marks)]
-
-
-def _carries(pid: int, marks: tuple[bytes, ...]) -> bool:
-    # A zombie's environment reads as empty, so the dead are never found.
-    environment = read_entry(pid, "environ")
-    return any(mark in environment for mark in marks)
-
-
-def _wait_gone(marks: tuple[bytes, ...], timeout_s: float) -> list[int]:
-    deadline = time.monotonic() + timeout_s
-    while (left := find_marked(marks)) and time.monotonic() < deadline:
-        time.sleep(_STEP_S)
-    return left
+    found = []
+    for pid in process_ids():
+        if pid not in spared:
+            # A zombie's environment reads as empty, so the dead are never found.
+            environment = read_entry(pid, "environ")
+            if any(mark in environment for mark in marks):
+                found.append(pid)
+    return found
 
 
 def _signal_all(pids: list[int], number: signal.Signals) -> None:

@@ -25,8 +25,12 @@ def make_repository(folder: str, env: Mapping[str, str]) -> None:
         return
     template = _template()
     if template:
-        for path, data in template.items():
-            _write(os.path.join(folder, path), data)
+        for name, data in template.items():
+            path = os.path.join(folder, name)
+            os.makedirs(path if data is None else os.path.dirname(path), exist_ok=True)
+            if data is not None:
+                with open(path, "wb") as copy:
+                    copy.write(data)
         ask(git_argv("update-index", "-q", "--refresh"), env, cwd=folder)
         return
     with open(os.path.join(folder, "README.md"), "w") as file:
@@ -60,10 +64,3 @@ def _read_all(folder: str) -> dict[str, bytes | None]:
             with open(os.path.join(at, name), "rb") as file:
                 found[os.path.join(inside, name)] = file.read()
     return found
-
-
-def _write(path: str, data: bytes | None) -> None:
-    os.makedirs(path if data is None else os.path.dirname(path), exist_ok=True)
-    if data is not None:
-        with open(path, "wb") as file:
-            file.write(data)
