@@ -73,13 +73,13 @@ def pytest_configure_node(node: Any) -> None:
 @pytest.fixture
 def e2e(request: pytest.FixtureRequest) -> "Iterator[E2eSession]":
     """Runs commands in a world of this test's own: home, git repository, state; everything is written down."""
-    from mngr_e2e.session.artifacts import claim_attempt, runs_folder
+    from mngr_e2e.session import alive, artifacts
     from mngr_e2e.session.session import E2eSession
 
     item, config = request.node, request.config
-    runs = runs_folder(str(config.rootpath), config.getoption("--e2e-artifacts"), os.environ)
+    runs = artifacts.runs_folder(str(config.rootpath), config.getoption("--e2e-artifacts"), os.environ)
     file, line, _ = item.location
-    attempt = claim_attempt(runs, config.stash[_RUN], item.nodeid, file, (line or 0) + 1)
+    attempt = artifacts.claim_attempt(runs, config.stash[_RUN], item.nodeid, file, (line or 0) + 1)
     item.stash[_FOLDER] = attempt.folder
     item.stash[_REASON] = ""
     if _SESSION in item.stash:
@@ -94,12 +94,11 @@ def e2e(request: pytest.FixtureRequest) -> "Iterator[E2eSession]":
         known, named = (", ".join(sorted(names)) for names in (_SETTINGS, unknown))
         raise pytest.UsageError(f"mark e2e knows {known}, not {named}")
     session = item.stash[_SESSION] = E2eSession(attempt, **settings)
-    _cite_docstring(item, session)
-    # Lets whoever looks at the run know that it goes on, until this process ends.
-    from mngr_e2e.session.alive import hold
-
+    # A test that cites its block in its docstring says so in its artifacts as well.
+    session.cite_docstring(getattr(getattr(item, "function", None), "__doc__", None) or "")
+    # Shows readers of the run that it goes on, until this process ends.
     if _ALIVE not in config.stash:
-        config.stash[_ALIVE] = hold(os.path.join(runs, config.stash[_RUN]))
+        config.stash[_ALIVE] = alive.hold(os.path.join(runs, config.stash[_RUN]))
         config.add_cleanup(config.stash[_ALIVE].close)
     yield session
     status = _status(item.stash[_REPORTS], session)
@@ -115,9 +114,9 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
         # Writes what pytest says of the failure beside the transcript, and remembers its first reason.
         from mngr_e2e.session.failure import reason_in, write_failure
 
-        said = [f"{title}:\n{text.rstrip()}" for title, text in report.sections if text.strip()]
+        sections = [f"{title}:\n{text.rstrip()}" for title, text in report.sections if text.strip()]
         write_failure(
-            item.stash[_FOLDER], str(report.when), "\n\n".join([report.longreprtext.rstrip(), *said])
+            item.stash[_FOLDER], str(report.when), "\n\n".join([report.longreprtext.rstrip(), *sections])
         )
         crash = getattr(report.longrepr, "reprcrash", None)
         reason = reason_in(str(crash.message if crash else report.longreprtext.strip().rpartition("\n")[2]))
@@ -147,8 +146,8 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     folders = [report.e2e_artifacts for report in all_reports if hasattr(report, "e2e_artifacts")]
     has_failed = bool(terminalreporter.stats.get("failed") or terminalreporter.stats.get("error"))
     verbosity = terminalreporter.verbosity
-    is_wanted = verbosity > 0 or (verbosity == 0 and not terminalreporter.config.stash[_IS_NESTED])
-    if folders and (has_failed or is_wanted):
+    shows_runs = verbosity > 0 or (verbosity == 0 and not terminalreporter.config.stash[_IS_NESTED])
+    if folders and (has_failed or shows_runs):
         run = os.path.dirname(os.path.dirname(folders[0]))
         path = os.path.relpath(run, terminalreporter.config.invocation_params.dir)
         shown = run if path.startswith(os.pardir) else path
@@ -190,14 +189,3 @@ def _status(reports: dict[str, pytest.TestReport], session: "E2eSession") -> "St
         return "passed"
     text = str(getattr(getattr(call.longrepr, "reprcrash", None), "message", ""))
     return "timeout" if session.timed_out or text.startswith("Failed: Timeout") else "failed"
-
-
-def _cite_docstring(item: pytest.Item, session: "E2eSession") -> None:
-    """A test that cites its block in its docstring says so in its artifacts as well."""
-    docstring = getattr(getattr(item, "function", None), "__doc__", None) or ""
-    if "tutorial block:" not in docstring.lower():
-        return
-    from mngr_e2e.tutorial.citations import docstring_blocks
-
-    for _, block in docstring_blocks(docstring)[0]:
-        session.write_tutorial_block(block)

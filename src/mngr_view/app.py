@@ -104,14 +104,14 @@ class Site:
 
     def changes(self, seen: str) -> Iterator[str]:
         """An event at once, for what changed before anyone listened, and then whenever something changes."""
-        said_at = time.monotonic()
+        sent_at = time.monotonic()
         while not self.is_over.is_set():
             version = self._look()
             if version != seen:
-                seen, said_at = version, time.monotonic()
+                seen, sent_at = version, time.monotonic()
                 yield f"event: changed\nid: {version}\ndata: {{}}\n\n"
-            elif time.monotonic() - said_at > _SAY_SOMETHING_S:
-                said_at = time.monotonic()
+            elif time.monotonic() - sent_at > _SAY_SOMETHING_S:
+                sent_at = time.monotonic()
                 yield ": still here\n\n"
             self.is_over.wait(_TICK_S)
 
@@ -145,7 +145,7 @@ class Handler(BaseHTTPRequestHandler):
         super().__init__(*connection)
 
     def handle_one_request(self) -> None:
-        # Whoever sends nothing for long is left; whoever reads slowly is not.
+        # A client that sends nothing for long is left; one that reads slowly is not.
         self.connection.settimeout(_IDLE_S)
         super().handle_one_request()
 
@@ -190,7 +190,7 @@ class Handler(BaseHTTPRequestHandler):
         try:
             return self._site.answer(path, self.headers.get("accept-encoding", ""))
         except Exception:
-            # The browser gets a 500; whoever started the server sees why.
+            # The browser gets a 500; the terminal of the server shows why.
             traceback.print_exc()
             return Answer(b"Internal Server Error", status=HTTPStatus.INTERNAL_SERVER_ERROR)
 

@@ -21,7 +21,7 @@ def serve(
     opens: bool = False,
     template: str = TEMPLATE,
 ) -> None:
-    """Serves on loopback until Ctrl-C, which leaves as a KeyboardInterrupt at once, whoever is still listening.
+    """Serves on loopback until Ctrl-C, which leaves as a KeyboardInterrupt at once, also while browsers are connected.
 
     `on_ready` gets the address, whose token is new every time; `opens` opens it in a browser too. Port 0 is any free
     one.
@@ -31,7 +31,7 @@ def serve(
     frame = read_template(template)
     with _listen(port) as listening, ExitStack() as opened:
         gate = AccessCheck(secrets.token_urlsafe(24), listening.getsockname()[1])
-        # Whoever got the page needs the file that led to it no more.
+        # A browser that got the page needs the file that led to it no more.
         site = Site(source, frame, gate, on_page=opened.close)
         host = "[::1]" if listening.family == socket.AF_INET6 else "127.0.0.1"
         url = f"http://{host}:{gate.port}/{gate.token}/"

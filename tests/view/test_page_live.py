@@ -97,7 +97,7 @@ def test_a_running_test_grows_under_the_eyes_until_it_ends(live: Live, context: 
     live.sample.tests[0] = replace(test, status="passed", attempts=ended)
     live.go_on(commands=4)
     expect(seen.page.locator(".entry")).to_have_count(4)
-    expect(seen.page.locator(".heading .said")).to_have_text("passed")
+    expect(seen.page.locator(".heading .outcome")).to_have_text("passed")
 
 
 @pytest.mark.accept("V7")

@@ -82,8 +82,8 @@ class TutorialRepository(Struct, frozen=True):
 
     def blobs(self, names: Sequence[str]) -> list[bytes]:
         """What blobs hold, by one process."""
-        wanted = "".join(f"{name}\n" for name in names).encode()
-        output, found = self._run(("cat-file", "--batch"), stdin=wanted).stdout, []
+        paths = "".join(f"{name}\n" for name in names).encode()
+        output, found = self._run(("cat-file", "--batch"), stdin=paths).stdout, []
         for _ in names:
             head, _, output = output.partition(b"\n")
             size = int(head.rpartition(b" ")[2])
@@ -92,7 +92,7 @@ class TutorialRepository(Struct, frozen=True):
         return found
 
     def with_files(self, commit: str, files: Iterable[FileChange]) -> str:
-        """A commit like another one, with some files as they are elsewhere."""
+        """A commit like another one, with some files as they are in a third."""
         entries = "".join(f"{file.mode} {file.blob}\t{file.path}\0" for file in files)
         with tempfile.TemporaryDirectory() as folder:
             index = {"GIT_INDEX_FILE": os.path.join(folder, "index")}
@@ -132,8 +132,10 @@ class TutorialRepository(Struct, frozen=True):
         argv = git_argv("-C", self.top, "--literal-pathspecs", *words, settings=("core.quotePath=false",))
         done = mngr.run_program(argv, stdin=stdin, timeout_s=_TIMEOUT_S, env=git_env(env))
         if check and done.code:
-            said = done.complaint
-            raise mngr.MngrError(f"git {words[0]} failed in {self.top}: {said}", hint="run git status there")
+            complaint = done.complaint
+            raise mngr.MngrError(
+                f"git {words[0]} failed in {self.top}: {complaint}", hint="run git status there"
+            )
         return done
 
 

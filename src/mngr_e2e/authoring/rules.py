@@ -40,7 +40,7 @@ SYNC_RULES = {
     READABLE: f"Test files are valid Python, and what `{CITE}` gets is one literal text inside a test.",
 }
 INTERFACE_RULES = (VALID_SHELL, KNOWN_COMMAND, KNOWN_OPTION)
-"""Whoever breaks one of these has misunderstood the program: that says something about its interface or docs."""
+"""An author who breaks one of these has misunderstood the program: that says something about its interface or docs."""
 
 MARK_NOTE = (
     f"Do not mark what you write: the line `{DRAFT_MARK}` is added afterwards, and a person reviews it."

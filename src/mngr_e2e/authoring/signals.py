@@ -39,7 +39,7 @@ class Signal(Struct, frozen=True, tag_field="entry", tag="signal"):
 
 
 class Resolved(Struct, frozen=True, tag_field="entry", tag="resolved"):
-    """Somebody answered a group of signals; those that come later count again."""
+    """A group of signals was answered; those that come later count again."""
 
     at: float
     group: str
@@ -59,7 +59,7 @@ class SignalGroup(Struct, frozen=True):
     last_at: float
     texts: tuple[str, ...] = ()
     resolved: str | None = None
-    """The note of whoever resolved it; None while it is open."""
+    """The note it was resolved with; None while it is open."""
 
 
 def signals_path(root: str) -> str:

@@ -59,12 +59,12 @@ reference_option = click.option(
 
 def author_of(places: Places, given: Mapping[str, Any]) -> Author:
     """Options, else the config, else what an Author is by default."""
-    wanted = {**places.section, **{key: value for key, value in given.items() if value is not None}}
+    options = {**places.section, **{key: value for key, value in given.items() if value is not None}}
     own: dict[str, Any] = {
-        key: wanted[key] for key in ("type", "provider", "rounds", "batch", "keep") if key in wanted
+        key: options[key] for key in ("type", "provider", "rounds", "batch", "keep") if key in options
     }
-    if "timeout" in wanted:
-        own["timeout_s"] = mngr.parse_duration(str(wanted["timeout"]))
+    if "timeout" in options:
+        own["timeout_s"] = mngr.parse_duration(str(options["timeout"]))
     return Author(**own)
 
 

@@ -32,7 +32,7 @@ _ORDER: tuple[Status, ...] = ("failed", "error", "timeout", "running", "skipped"
 _NO_RUNS = "tests that use the fixture e2e write one when pytest runs them; another place: --artifacts DIR"
 
 
-class Wish(Struct, frozen=True):
+class ViewOptions(Struct, frozen=True):
     """What `view` was asked for."""
 
     runs: tuple[str, ...]
@@ -90,8 +90,8 @@ def view_command(
     mngr e2e view --all --no-open
     mngr e2e view .mngr/e2e/20260101-120000-77 --html - > report.html
     """
-    wish = Wish(runs, artifacts, wants_all, tutorial)
-    choice = _choice(find_places(context, tutorial, ()), wish, is_live=html is None)
+    options = ViewOptions(runs, artifacts, wants_all, tutorial)
+    choice = _choice(find_places(context, tutorial, ()), options, is_live=html is None)
     source = E2eSource(choice)
     try:
         if html is None:
@@ -130,10 +130,10 @@ def runs_command(context: click.Context, artifacts: tuple[str, ...], as_json: bo
     return 0
 
 
-def _choice(places: Places, wish: Wish, *, is_live: bool) -> Choice:
-    folders = _folders(places, wish.artifacts)
+def _choice(places: Places, options: ViewOptions, *, is_live: bool) -> Choice:
+    folders = _folders(places, options.artifacts)
     try:
-        runs = chosen_runs(wish.runs, folders) if wish.runs else all_runs(folders)
+        runs = chosen_runs(options.runs, folders) if options.runs else all_runs(folders)
     except NoSuchRunError as error:
         near = nearest(error.word, error.known)
         if near:
@@ -145,12 +145,13 @@ def _choice(places: Places, wish: Wish, *, is_live: bool) -> Choice:
         raise mngr.NotFoundError(f'no run "{error.word}" in {", ".join(folders)}', hint=hint) from None
     if not runs and not is_live:
         raise mngr.NotFoundError(f"no runs in {', '.join(folders)}", hint=_NO_RUNS)
-    if not wish.runs and not wish.wants_all:
+    if not options.runs and not options.wants_all:
         runs = runs[-1:]
-        said = f"the newest run: {runs[0].id}" if runs else f"no runs in {', '.join(folders)} yet"
-        note(said)
-    follow = folders[0] if is_live and not wish.runs else ""
-    return Choice(tuple(runs), _title(runs, follow), _script(places, wish.tutorial), tuple(folders), follow)
+        note(f"the newest run: {runs[0].id}" if runs else f"no runs in {', '.join(folders)} yet")
+    follow = folders[0] if is_live and not options.runs else ""
+    return Choice(
+        tuple(runs), _title(runs, follow), _script(places, options.tutorial), tuple(folders), follow
+    )
 
 
 def _title(runs: Sequence[TestRunFolder], follow: str) -> str:

@@ -19,7 +19,7 @@ def print_text(lines: str) -> None:
 
 
 def progress(quiet: bool) -> Callable[[str], None]:
-    """Says what is going on, to whoever watches."""
+    """Says what is going on, to the user who watches."""
 
     def say(text: str) -> None:
         if not quiet:

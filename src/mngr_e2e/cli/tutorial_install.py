@@ -31,18 +31,18 @@ def install_command(folder: str, force: bool, as_json: bool) -> int:
     mngr tutorial install-command --dir ~/.claude/commands
     """
     path = os.path.join(os.path.expanduser(folder), f"{NAME}.md")
-    wanted = shipped_text().encode()
+    shipped = shipped_text().encode()
     there = None
     with suppress(FileNotFoundError), open(path, "rb") as file:
         there = file.read()
-    if there not in (None, wanted) and not force:
+    if there not in (None, shipped) and not force:
         raise mngr.RefusedError(f"{path} is there and differs", hint="--force replaces it")
-    if there != wanted:
-        write_file(path, wanted)
+    if there != shipped:
+        write_file(path, shipped)
     if as_json:
-        print_json({"schema": 1, "path": path, "changed": there != wanted})
+        print_json({"schema": 1, "path": path, "changed": there != shipped})
     else:
         print_text(
-            f"{one_line(path)}: {'up to date' if there == wanted else 'written'}; in Claude Code: /{NAME}"
+            f"{one_line(path)}: {'up to date' if there == shipped else 'written'}; in Claude Code: /{NAME}"
         )
     return 0

@@ -1,4 +1,4 @@
-"""What a failed expectation says: what was wanted, then the command with all it answered."""
+"""What a failed expectation says: what was expected, then the command with all it answered."""
 
 from typing import NoReturn, Self
 
@@ -27,14 +27,14 @@ class Expectation:
         turned._negated = not self._negated
         return turned
 
-    def _check(self, holds: bool, wanted: str, found: str) -> Self:
+    def _check(self, holds: bool, expected: str, found: str) -> Self:
         """Fails unless it holds, or, behind `not_`, if it does; returns the expectation without its `not_`.
 
-        `wanted` reads on from "expected".
+        `expected` reads on from "expected".
         """
         __tracebackhide__ = True
         if holds == self._negated:
-            fail(f"expected {'not ' if self._negated else ''}{wanted}{self._origin()}", found)
+            fail(f"expected {'not ' if self._negated else ''}{expected}{self._origin()}", found)
         return self.not_ if self._negated else self
 
     def _origin(self) -> str:

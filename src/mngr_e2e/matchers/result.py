@@ -32,10 +32,10 @@ class ResultExpectation(Expectation):
         __tracebackhide__ = True
         return self._about_end(self._result.timed_out, "the command to time out")
 
-    def _about_end(self, holds: bool, wanted: str) -> Self:
+    def _about_end(self, holds: bool, expected: str) -> Self:
         __tracebackhide__ = True
         found = "a timeout" if self._result.timed_out else f"exit code {self._result.exit_code}"
-        return self._check(holds, f"{wanted}, found {found}", describe_result(self._result))
+        return self._check(holds, f"{expected}, found {found}", describe_result(self._result))
 
     def _origin(self) -> str:
         return origin(self._result)

@@ -13,13 +13,13 @@ class TerminalExpectation(Expectation):
     def __init__(self, terminal: Terminal) -> None:
         self._terminal = terminal
 
-    def to_show(self, wanted: "str | re.Pattern[str]", timeout_s: float = 30) -> Self:
+    def to_show(self, expected: "str | re.Pattern[str]", timeout_s: float = 30) -> Self:
         """A text, or a compiled pattern. `not_.to_show` waits until it is gone."""
         __tracebackhide__ = True
-        words = f"see {'no ' if self._negated else ''}{_name(wanted)}"
-        shown = self._terminal.watch(words, lambda screen: screen.shows(wanted) != self._negated, timeout_s)
+        words = f"see {'no ' if self._negated else ''}{_name(expected)}"
+        shown = self._terminal.watch(words, lambda screen: screen.shows(expected) != self._negated, timeout_s)
         return self._check(
-            shown.shows(wanted), f"the terminal to show {_name(wanted)}", self._terminal.describe(shown)
+            shown.shows(expected), f"the terminal to show {_name(expected)}", self._terminal.describe(shown)
         )
 
     def to_have_ended(self, exit_code: int | None = None, timeout_s: float = 30) -> Self:
@@ -41,12 +41,12 @@ class ScreenExpectation(Expectation):
     def __init__(self, screen: Screen) -> None:
         self._screen = screen
 
-    def to_show(self, wanted: "str | re.Pattern[str]") -> Self:
+    def to_show(self, expected: "str | re.Pattern[str]") -> Self:
         __tracebackhide__ = True
         return self._check(
-            self._screen.shows(wanted), f"the screen to show {_name(wanted)}", self._screen.text
+            self._screen.shows(expected), f"the screen to show {_name(expected)}", self._screen.text
         )
 
 
-def _name(wanted: "str | re.Pattern[str]") -> str:
-    return repr(wanted if isinstance(wanted, str) else wanted.pattern)
+def _name(expected: "str | re.Pattern[str]") -> str:
+    return repr(expected if isinstance(expected, str) else expected.pattern)

@@ -46,9 +46,9 @@ class TextExpectation(Expectation):
         __tracebackhide__ = True
         have = iter(self._text.splitlines())
         missing = next((line for line in lines if line not in have), None)
-        wanted = f"the lines {list(lines)!r}, in this order"
-        said = "" if missing is None else f"(missing from {missing!r} on)\n"
-        return self._check(missing is None, wanted, said + describe_text(self._text))
+        expected = f"the lines {list(lines)!r}, in this order"
+        note = "" if missing is None else f"(missing from {missing!r} on)\n"
+        return self._check(missing is None, expected, note + describe_text(self._text))
 
     def to_be_json(self) -> ValueExpectation:
         """One JSON value; the expectation on that value."""

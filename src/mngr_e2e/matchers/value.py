@@ -13,7 +13,7 @@ _ANY = object()
 
 
 class ValueExpectation(Expectation):
-    """`expect(result.stdout).to_be_json()`, or a dict or list at hand."""
+    """`expect(result.stdout).to_be_json()`, or a dict or list."""
 
     def __init__(self, value: Any, text: str = "") -> None:
         self.value = value
@@ -24,9 +24,9 @@ class ValueExpectation(Expectation):
         __tracebackhide__ = True
         found = _at(self.value, path)
         holds = found is not _MISSING and (value is _ANY or _same(found, value))
-        wanted = f"JSON with {path!r}" + ("" if value is _ANY else f" = {value!r}")
+        expected = f"JSON with {path!r}" + ("" if value is _ANY else f" = {value!r}")
         at = "nothing is there" if found is _MISSING else f"there is {trim(repr(found), 500)}"
-        return self._check(holds, f"{wanted}; {at}", self._found())
+        return self._check(holds, f"{expected}; {at}", self._found())
 
     def to_equal(self, value: object) -> Self:
         __tracebackhide__ = True
@@ -56,8 +56,8 @@ def _at(value: Any, path: JsonPath) -> Any:
     return value
 
 
-def _same(found: object, wanted: object) -> bool:
+def _same(found: object, expected: object) -> bool:
     """Equal, and true is not 1."""
-    if isinstance(found, bool) != isinstance(wanted, bool):
+    if isinstance(found, bool) != isinstance(expected, bool):
         return False
-    return found == wanted
+    return found == expected

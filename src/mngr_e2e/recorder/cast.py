@@ -74,7 +74,7 @@ def text(cast: ParsedCast) -> str:
     return "".join(event.data for event in cast.events if event.kind == "o")
 
 
-def mend(path: str | os.PathLike[str]) -> bool:
+def repair(path: str | os.PathLike[str]) -> bool:
     """Cuts a half last line off, as a full disk or a killed recorder leaves it; whether there was one."""
     with open(path, "r+b") as file:
         data = file.read()

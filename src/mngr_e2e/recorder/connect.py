@@ -43,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     options = parser.parse_args(argv)
     try:
-        artifacts, attach = _told(options.out, os.environ)
+        artifacts, attach = _artifacts_and_attach(options.out, os.environ)
     except CallError as error:
         sys.stderr.write(f"error: {error}\n")
         return 2
@@ -61,8 +61,8 @@ def begin(recording: Recording, env: Mapping[str, str]) -> str:
     """Starts the recorder and waits until it shows the agent's screen; returns what is wrong otherwise, or ""."""
     with open(recording.log, "ab") as log:
         kept = {name: value for name, value in env.items() if name not in _NOT_OURS}
-        keeper = subprocess.Popen(
-            [sys.executable, "-P", "-m", "mngr_e2e.recorder.keeper", msgspec.json.encode(recording)],
+        recorder = subprocess.Popen(
+            [sys.executable, "-P", "-m", "mngr_e2e.recorder.background", msgspec.json.encode(recording)],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
@@ -71,21 +71,21 @@ def begin(recording: Recording, env: Mapping[str, str]) -> str:
             env=kept | {"TERM": "xterm-256color", "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8"},
         )
     try:
-        note_process(recording.folder, keeper.pid, keeper.pid)
+        note_process(recording.folder, recorder.pid, recorder.pid)
     except OSError:
-        keeper.terminate()
-        keeper.wait()
+        recorder.terminate()
+        recorder.wait()
         raise
     deadline = time.monotonic() + _BEGIN_S
     while time.monotonic() < deadline:
-        is_over = keeper.poll() is not None
+        is_over = recorder.poll() is not None
         if is_over and os.path.exists(recording.error):
             with open(recording.error) as file:
                 return file.read().strip()
         if shows_screen(recording.cast):
             return ""
         if is_over:
-            ended = f"the recorder ended with code {keeper.returncode}"
+            ended = f"the recorder ended with code {recorder.returncode}"
             return note_error(recording, f"{ended}\n{last_words(recording)}".strip())
         time.sleep(_TICK_S)
     return note_error(
@@ -93,12 +93,12 @@ def begin(recording: Recording, env: Mapping[str, str]) -> str:
     )
 
 
-def _told(out: str, env: Mapping[str, str]) -> tuple[str, tuple[str, ...]]:
+def _artifacts_and_attach(out: str, env: Mapping[str, str]) -> tuple[str, tuple[str, ...]]:
     artifacts = out or env.get(ARTIFACTS, "")
     if not artifacts:
         raise CallError(
             f"no place for the recording: {ARTIFACTS} is not set\n"
-            "hint: the e2e fixture sets it; elsewhere: mngr-e2e-connect --out DIR"
+            "hint: the e2e fixture sets it; without it: mngr-e2e-connect --out DIR"
         )
     try:
         attach = msgspec.json.decode(env.get("MNGR_ATTACH_ARGV", ""), type=tuple[str, ...])

@@ -6,7 +6,7 @@ import signal
 import time
 from collections.abc import Callable
 
-from mngr_e2e.recorder.cast import mend
+from mngr_e2e.recorder.cast import repair
 from mngr_e2e.recorder.ledger import processes_of, recorders_dir
 
 _TICK_S = 0.02
@@ -38,7 +38,7 @@ def stop_recorders(artifacts: str | os.PathLike[str], *, timeout_s: float = 10.0
             killed.append(recorder)
     for entry in os.scandir(os.path.dirname(folder)):
         if killed and entry.name.endswith(".cast"):
-            mend(entry.path)
+            repair(entry.path)
     shutil.rmtree(folder, ignore_errors=True)
     return killed
 

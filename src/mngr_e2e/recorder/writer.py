@@ -66,7 +66,7 @@ def note_start(cast: str, start: float, size: tuple[int, int], title: str, comma
 
 
 def title_of(cast: str) -> str:
-    """What a recording is called when nobody gave it a name: its file's, without number and ending."""
+    """What a recording is called that was given no name: its file's, without number and ending."""
     return os.path.basename(cast).removesuffix(".cast").partition("-")[2] or os.path.basename(cast)
 
 

@@ -1,4 +1,4 @@
-"""Whether a run is still going on: whoever writes into it holds a lock, which ends with the process."""
+"""Whether a run is still going on: the process that writes into it holds a lock, which ends with it."""
 
 import fcntl
 import os

@@ -65,7 +65,7 @@ def runs_folder(rootdir: str, chosen: str | None, env: Mapping[str, str]) -> str
 
 
 def claim_attempt(runs: str, run: str, node_id: str, file: str = "", line: int = 0) -> ClaimedAttempt:
-    """Makes and returns the first attempt folder that nobody has: safe between processes."""
+    """Makes and returns the first attempt folder that is not taken: safe between processes."""
     test = os.path.join(runs, run, slug(node_id))
     os.makedirs(test, exist_ok=True)
     # Keeps git away from a folder of runs below the root; one that the user chose is theirs.

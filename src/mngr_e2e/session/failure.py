@@ -19,7 +19,7 @@ def write_failure(folder: str, phase: str, text: str) -> None:
     path = os.path.join(folder, NAME)
     try:
         with open(path, "x", encoding="utf-8", errors="backslashreplace") as file:
-            file.write(_headed(phase, text) if phase != "call" else _cut(text))
+            file.write(_headed(phase, text) if phase != "call" else _shortened(text))
     except FileExistsError:
         with open(path, "a", encoding="utf-8", errors="backslashreplace") as file:
             file.write("\n" + _headed(phase, text))
@@ -38,10 +38,10 @@ def plain(text: str) -> str:
 
 
 def _headed(phase: str, text: str) -> str:
-    return f"during {phase}:\n\n{_cut(text)}"
+    return f"during {phase}:\n\n{_shortened(text)}"
 
 
-def _cut(text: str) -> str:
+def _shortened(text: str) -> str:
     text = plain(text).strip("\n") + "\n"
     if len(text) <= _LIMIT:
         return text

@@ -30,11 +30,11 @@ class KeptStream(Struct):
         self.tail_size += len(chunk.data)
         while self.tail_size > self.tail_limit:
             first, over = self.tail.popleft(), self.tail_size - self.tail_limit
-            cut = min(over, len(first.data))
-            if cut < len(first.data):
-                self.tail.appendleft(Chunk(first.stream, first.at, first.data[cut:]))
-            self.tail_size -= cut
-            self.left_out += cut
+            removed = min(over, len(first.data))
+            if removed < len(first.data):
+                self.tail.appendleft(Chunk(first.stream, first.at, first.data[removed:]))
+            self.tail_size -= removed
+            self.left_out += removed
 
 
 class Kept:

@@ -66,8 +66,8 @@ def run_job(job: Job, heard: Callable[[Chunk], None]) -> JobEnd:
             bufsize=0,
         )
     except OSError as error:
-        said = f"{error.filename or job.argv[0]}: {error.strerror}\n".encode()
-        heard(Chunk("stderr", 0.0, said))
+        problem = f"{error.filename or job.argv[0]}: {error.strerror}\n".encode()
+        heard(Chunk("stderr", 0.0, problem))
         code = _NOT_FOUND if isinstance(error, FileNotFoundError) else _NOT_RUNNABLE
         return JobEnd(code, time.monotonic() - started)
     try:
@@ -92,7 +92,7 @@ def run_job(job: Job, heard: Callable[[Chunk], None]) -> JobEnd:
 def ask(
     argv: Sequence[str], env: Mapping[str, str], timeout_s: float = 10.0, cwd: str = "/"
 ) -> tuple[int, str]:
-    """Runs a command of the kit's own: its exit code and all it said."""
+    """Runs a command of the kit's own: its exit code and all it printed."""
     parts: list[bytes] = []
     ended = run_job(Job(tuple(argv), env, cwd, timeout_s), lambda chunk: parts.append(chunk.data))
     return ended.exit_code, b"".join(parts).decode(errors="replace")

@@ -19,6 +19,7 @@ from mngr_e2e.session.terminal import Shape, Terminal
 from mngr_e2e.session.transcript import CommandRecord, Transcript, piece
 from mngr_e2e.session.world.isolation import World, end_world, keep_world, make_world
 from mngr_e2e.tutorial.blocks import block_id
+from mngr_e2e.tutorial.citations import docstring_blocks
 
 
 class E2eSession:
@@ -106,6 +107,11 @@ class E2eSession:
         self._blocks.append(textwrap.dedent(text).strip())
         with open(self.artifacts / "tutorial_block.txt", "w", encoding="utf-8") as file:
             file.write("\n\n".join(self._blocks) + "\n")
+
+    def cite_docstring(self, docstring: str) -> None:
+        """Cites the blocks of the tutorial that a test's docstring holds after "Tutorial block:"."""
+        for _, block in docstring_blocks(docstring)[0]:
+            self.write_tutorial_block(block)
 
     def terminal(self, command: str, cols: int = 100, rows: int = 30, *, name: str = "") -> Terminal:
         """Starts a full-screen program on a screen of its own, recorded, closed at the test's end."""

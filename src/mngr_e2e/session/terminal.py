@@ -40,8 +40,8 @@ class Screen(Struct, frozen=True):
     def text(self) -> str:
         return "\n".join(self.rows).rstrip("\n")
 
-    def shows(self, wanted: "str | re.Pattern[str]") -> bool:
-        return wanted in self.text if isinstance(wanted, str) else wanted.search(self.text) is not None
+    def shows(self, expected: "str | re.Pattern[str]") -> bool:
+        return expected in self.text if isinstance(expected, str) else expected.search(self.text) is not None
 
     def __str__(self) -> str:
         return self.text
@@ -105,7 +105,7 @@ class Terminal:
 
     def look(self) -> Screen:
         """What it shows now, without a trace in the artifacts."""
-        said = self._tmux(
+        printed = self._tmux(
             "display-message",
             "-p",
             "-t",
@@ -117,7 +117,7 @@ class Terminal:
             "-t",
             self._target,
         )
-        head, _, body = said.partition("\n")
+        head, _, body = printed.partition("\n")
         x, y, server, dead, how = head.split()
         # "STATUS,SIGNAL"; neither is a number in the moment when tmux has seen the end and not yet how it came.
         status, _, number = how.partition(",")
@@ -132,12 +132,12 @@ class Terminal:
         rows = tuple(body.removesuffix("\n").split("\n"))
         return Screen(rows, (int(x), int(y)), code is not None, code)
 
-    def wait_for(self, wanted: "str | re.Pattern[str]", timeout_s: float = 30) -> Screen:
+    def wait_for(self, expected: "str | re.Pattern[str]", timeout_s: float = 30) -> Screen:
         """Waits until the screen shows a text or matches a pattern."""
-        said = repr(wanted if isinstance(wanted, str) else wanted.pattern)
-        shown = self.watch(f"wait for {said}", lambda screen: screen.shows(wanted), timeout_s)
-        if not shown.shows(wanted):
-            raise TerminalError(f"{said} did not show within {timeout_s:g} s\n{self.describe(shown)}")
+        description = repr(expected if isinstance(expected, str) else expected.pattern)
+        shown = self.watch(f"wait for {description}", lambda screen: screen.shows(expected), timeout_s)
+        if not shown.shows(expected):
+            raise TerminalError(f"{description} did not show within {timeout_s:g} s\n{self.describe(shown)}")
         return shown
 
     def wait_quiet(self, quiet_s: float = 0.3, timeout_s: float = 30) -> Screen:
@@ -198,7 +198,7 @@ class Terminal:
     def _start(self) -> None:
         """Starts program and recording in one call of tmux, so that no output is lost to the recording."""
         shape = self._shape
-        # The program is started by a server: whoever watches this process for what tests start learns of it here.
+        # The program is started by a server: what watches this process for commands that tests start learns of it here.
         sys.audit("mngr_e2e.terminal", ("sh", "-c", shape.command), shape.cwd, dict(self._world.env))
         size = ("-x", str(shape.cols), "-y", str(shape.rows), "-c", shape.cwd)
         new = ("new-session", "-d", "-s", shape.name, *size, _PLAIN + shape.command)
@@ -220,10 +220,10 @@ class Terminal:
         return f"exec {shlex.join(argv)}".replace("%", "%%").replace("#", "##")
 
     def _tmux(self, *words: str) -> str:
-        code, said = ask(self._argv(*words), self._world.env)
+        code, output = ask(self._argv(*words), self._world.env)
         if code:
-            raise TerminalError(f"tmux said: {said.strip()}\n$ {self.command}")
-        return said
+            raise TerminalError(f"tmux said: {output.strip()}\n$ {self.command}")
+        return output
 
     def _argv(self, *words: str) -> Sequence[str]:
         return ("tmux", "-u", "-S", self._world.socket, *words)

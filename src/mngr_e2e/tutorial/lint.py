@@ -32,12 +32,12 @@ class Invocation(Struct, frozen=True):
 
 def runs_a_command_of(block: Block, runs: Sequence[str | None], verbs: frozenset[str] = _VERBS) -> bool:
     """Whether any run has the program and subcommand of any command of the block. An unknown run is believed."""
-    wanted = [found for command in block.commands for found in invocations(command, verbs)]
-    wanted = [one for one in wanted if one.program not in SCENERY] or wanted
-    if not wanted or None in runs:
+    cited = [found for command in block.commands for found in invocations(command, verbs)]
+    cited = [one for one in cited if one.program not in SCENERY] or cited
+    if not cited or None in runs:
         return True
     done = [found for run in runs if run for found in invocations(run, verbs)]
-    return any(_is_same(one, other) for one in wanted for other in done)
+    return any(_is_same(one, other) for one in cited for other in done)
 
 
 def known_verbs(blocks: Iterable[Block]) -> frozenset[str]:
@@ -89,11 +89,11 @@ def _tokens(command: str) -> tuple[str, ...]:
         return tuple(text.split())
 
 
-def _is_same(wanted: Invocation, done: Invocation) -> bool:
-    if done.is_help != wanted.is_help and (done.is_help or not wanted.words):
+def _is_same(cited: Invocation, done: Invocation) -> bool:
+    if done.is_help != cited.is_help and (done.is_help or not cited.words):
         return False
-    pairs = zip((wanted.program, *wanted.words), (done.program, *done.words), strict=False)
-    return len(done.words) >= len(wanted.words) and all(_fits(word, other) for word, other in pairs)
+    pairs = zip((cited.program, *cited.words), (done.program, *done.words), strict=False)
+    return len(done.words) >= len(cited.words) and all(_fits(word, other) for word, other in pairs)
 
 
 def _fits(word: str, pattern: str) -> bool:

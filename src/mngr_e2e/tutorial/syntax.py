@@ -26,5 +26,5 @@ def syntax_problem(text: str) -> str:
     if done.returncode == 0:
         return ""
     match = _LINE.match(done.stderr.decode(errors="replace"))
-    line, said = match.groups() if match else ("1", f"bash -n ended with {done.returncode}")
-    return f"line {line or 1}: {said}"
+    line, problem = match.groups() if match else ("1", f"bash -n ended with {done.returncode}")
+    return f"line {line or 1}: {problem}"

@@ -77,7 +77,7 @@ def load_attempts(run: TestRunFolder, test: str, *, is_alive: bool) -> Iterator[
             if is_alive and try_entries(run.path, *names, CASTS, RECORDERS):
                 # Its test is over and its recordings are not: who reads them now would keep half of them.
                 status, why = "running", ""
-            said = one_line(meta.reason)[:_REASON_LIMIT] or (
+            reason = one_line(meta.reason)[:_REASON_LIMIT] or (
                 _reason(run.path, names) if status in _BAD else ""
             )
             yield AttemptFolder(
@@ -90,7 +90,7 @@ def load_attempts(run: TestRunFolder, test: str, *, is_alive: bool) -> Iterator[
                 moment(meta.start),
                 length(meta.duration_s),
                 meta.blocks if meta.blocks else _cited(run.path, names),
-                why or said,
+                why or reason,
                 (why,) if why else (),
             )
 
@@ -98,7 +98,7 @@ def load_attempts(run: TestRunFolder, test: str, *, is_alive: bool) -> Iterator[
 def _read_meta(root: str, names: tuple[str, str]) -> tuple[_Meta, str]:
     try:
         found = read(root, *names, "meta.json", limit=_META_LIMIT)
-        if found.is_cut:
+        if found.is_truncated:
             return _Meta(), f"meta.json is too large: {amount(found.size)}"
         return msgspec.json.decode(found.data, type=_Meta), ""
     except FileNotFoundError:
@@ -109,15 +109,15 @@ def _read_meta(root: str, names: tuple[str, str]) -> tuple[_Meta, str]:
         return _Meta(), f"meta.json is damaged: {one_line(str(error))[:_REASON_LIMIT]}"
 
 
-def _status(said: str, problem: str, is_alive: bool) -> tuple[Status, str]:
+def _status(saved: str, problem: str, is_alive: bool) -> tuple[Status, str]:
     if problem:
         return "error", problem
-    if said == "running" and not is_alive:
+    if saved == "running" and not is_alive:
         return "error", "the run ended before this test did"
     for status in _STATUSES:
-        if said == status:
+        if saved == status:
             return status, ""
-    return "error", f"its status {one_line(said)[:50]!r} is not known"
+    return "error", f"its status {one_line(saved)[:50]!r} is not known"
 
 
 def _reason(root: str, names: tuple[str, str]) -> str:

@@ -39,10 +39,10 @@ def load_commands(root: str, folder: tuple[str, ...], start: float) -> Commands:
     notes: list[str] = []
     lines = _lines(try_read(root, *folder, "transcript.jsonl", limit=JSON_LIMIT), notes)
     text = try_read(root, *folder, "transcript.txt", limit=TEXT_LIMIT)
-    told = parse_text(text.text) if text else []
-    if text and text.is_cut and len(lines) < len(told):
+    from_text = parse_text(text.text) if text else []
+    if text and text.is_truncated and len(lines) < len(from_text):
         notes.append(f"transcript.txt is cut: {amount(text.size)}")
-    found, is_damaged = _join(lines, told, start)
+    found, is_damaged = _join(lines, from_text, start)
     if len(found) > COMMAND_LIMIT:
         notes.append(f"{len(found)} commands: the first {COMMAND_LIMIT} are shown")
     if is_damaged:
@@ -58,7 +58,7 @@ def _lines(found: FileContent | None, notes: list[str]) -> list[CommandRecord | 
     if found is None:
         return []
     lines = found.data.split(b"\n")
-    if found.is_cut:
+    if found.is_truncated:
         notes.append(f"transcript.jsonl is cut: {amount(found.size)}, {amount(len(found.data))} were read")
     records: list[CommandRecord | None] = []
     for line in lines[:-1]:
@@ -70,20 +70,20 @@ def _lines(found: FileContent | None, notes: list[str]) -> list[CommandRecord | 
 
 
 def _join(
-    lines: Sequence[CommandRecord | None], told: Sequence[TextCommand], start: float
+    lines: Sequence[CommandRecord | None], from_text: Sequence[TextCommand], start: float
 ) -> tuple[list[ShownCommand], bool]:
     """Line by line; for the n-th that is damaged or missing the n-th command of the text."""
     commands: list[ShownCommand] = []
     is_damaged = False
     now = start
-    for number in range(max(len(lines), len(told))):
+    for number in range(max(len(lines), len(from_text))):
         record = lines[number] if number < len(lines) else None
         if record is not None:
             commands.append(_from_record(record))
-        elif number < len(told):
-            commands.append(_from_text(told[number], now))
+        elif number < len(from_text):
+            commands.append(_from_text(from_text[number], now))
         # The last command of the text may still run; all before it have ended and have a line.
-        is_damaged = is_damaged or (record is None and number < max(len(lines), len(told) - 1))
+        is_damaged = is_damaged or (record is None and number < max(len(lines), len(from_text) - 1))
         now = commands[-1].start + commands[-1].duration_s if commands else start
     return commands, is_damaged
 
@@ -113,9 +113,11 @@ def _from_record(record: CommandRecord) -> ShownCommand:
     )
 
 
-def _from_text(told: TextCommand, start: float) -> ShownCommand:
-    output = tuple(_merged([Output(stream, 0.0, text) for stream, text in told.output]))
-    return ShownCommand(told.command, told.comment, "", start, 0.0, told.exit_code, told.is_timed_out, output)
+def _from_text(command: TextCommand, start: float) -> ShownCommand:
+    output = tuple(_merged([Output(stream, 0.0, text) for stream, text in command.output]))
+    return ShownCommand(
+        command.command, command.comment, "", start, 0.0, command.exit_code, command.is_timed_out, output
+    )
 
 
 def _merged(pieces: Sequence[Output]) -> list[Output]:

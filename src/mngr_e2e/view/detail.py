@@ -46,7 +46,7 @@ def load_detail(attempt: AttemptFolder, recordings: Sequence[PlayableRecording])
     notes = [*attempt.notes, *found.notes, *screen_notes, *_cast_notes(attempt)]
     if more > 0:
         notes.append(f"{more} more files are in the folder")
-    if failure and failure.is_cut:
+    if failure and failure.is_truncated:
         notes.append(f"the failure's text is cut: {amount(failure.size)}")
     return Detail(
         commands=tuple(_with_seeks(command, recordings, end) for command in found.commands),
@@ -114,8 +114,8 @@ def _with_seeks(command: ShownCommand, recordings: Sequence[PlayableRecording], 
         if command.terminal and command.terminal != recording.terminal:
             continue
         last = recording.end or max(start + recording.cast.duration_s, end)
-        has_begun = start <= command.start + command.duration_s or command.terminal
-        if start and command.start and has_begun and command.start <= last:
+        is_started = start <= command.start + command.duration_s or command.terminal
+        if start and command.start and is_started and command.start <= last:
             second = min(max(command.start - start, 0.0), recording.cast.duration_s)
             seeks.append(Seek(number, round(second, 3)))
     return msgspec.structs.replace(command, seeks=tuple(seeks))
@@ -142,7 +142,7 @@ def _cast_notes(attempt: AttemptFolder) -> Iterator[str]:
         whole = entry.name.removesuffix(".error")
         if whole != entry.name and whole not in names:
             found = try_read(attempt.root, *attempt.names, CASTS, entry.name, limit=_ERROR_LIMIT)
-            yield f"recording {one_line(whole)} failed: {found.text.strip() if found else 'nobody knows why'}"
+            yield f"recording {one_line(whole)} failed: {found.text.strip() if found else 'the reason is not known'}"
         elif entry.name.endswith(".cast") and entry.kind != "file":
             yield f"{one_line(entry.name)} is a {entry.kind} and was not opened"
     if (casts := sum(map(_is_cast, entries))) > CAST_LIMIT:

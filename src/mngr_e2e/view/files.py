@@ -19,7 +19,7 @@ class FileContent(Struct, frozen=True):
     size: int
 
     @property
-    def is_cut(self) -> bool:
+    def is_truncated(self) -> bool:
         return self.size > len(self.data)
 
     @property

@@ -115,9 +115,9 @@ class E2eSource:
 
 def last_statuses(choice: Choice) -> dict[str, Status]:
     """How tests that are cited ended in the newest other run that has them; looks at the newest few only."""
-    wanted = cited_tests(choice.script) if choice.script else set()
+    cited = cited_tests(choice.script) if choice.script else set()
     last: dict[str, Status] = {}
-    if not wanted:
+    if not cited:
         return last
     runs = [run for folder in choice.artifacts for run in find_runs(folder)]
     for run in sorted(runs, key=lambda run: -run.changed_ns)[:_OLDER_RUNS]:

@@ -53,18 +53,18 @@ def read_tape(found: FileContent) -> Tape:
     events = _Events([], is_relative=version == 3)
     for line in whole.split(b"\n"):
         events.damaged += not _take(events, line)
-    if not found.is_cut:
+    if not found.is_truncated:
         # A recorder that was killed leaves half a line, which is no news.
         _take(events, half)
     start, title = header.get("timestamp"), header.get("title")
     top = {"version": 2, "width": cols, "height": rows}
-    said = []
-    if found.is_cut:
-        said.append(f"{amount(found.size)} long: the first {amount(len(found.data))} are shown")
+    problems = []
+    if found.is_truncated:
+        problems.append(f"{amount(found.size)} long: the first {amount(len(found.data))} are shown")
     if events.damaged:
-        said.append(f"{events.damaged} damaged line{'s' * (events.damaged > 1)} left out")
+        problems.append(f"{events.damaged} damaged line{'s' * (events.damaged > 1)} left out")
     if not events.lines:
-        said.append("nothing was recorded")
+        problems.append("nothing was recorded")
     return Tape(
         b"\n".join([msgspec.json.encode(top), *events.lines, b""]).decode(),
         cols,
@@ -73,7 +73,7 @@ def read_tape(found: FileContent) -> Tape:
         events.now,
         title if isinstance(title, str) else "",
         events.has_end,
-        "; ".join(said),
+        "; ".join(problems),
     )
 
 

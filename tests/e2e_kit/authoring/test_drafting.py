@@ -158,7 +158,7 @@ def test_an_agent_that_crashes_or_hangs_is_an_error_and_is_removed(
 @pytest.mark.slow
 def test_an_agent_that_asks_a_person_is_not_waited_for(project: Project) -> None:
     project.writer([{"permission": "May I delete everything?"}])
-    with pytest.raises(AgentFailedError, match=r"it is WAITING \(permission\) and nobody will answer"):
+    with pytest.raises(AgentFailedError, match=r"it is WAITING \(permission\) and gets no answer"):
         draft(str(project.tutorial), author=project.author, manager=project.world.manager())
     assert project.world.left_behind() == []
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from mngr_e2e.recorder.cast import CastError, CastEvent, mend, parse_cast, read_cast, text
+from mngr_e2e.recorder.cast import CastError, CastEvent, parse_cast, read_cast, repair, text
 
 V3 = Path(__file__).parent / "v3.cast"
 HEADER = b'{"version": 2, "width": 80, "height": 24, "timestamp": 7}\n'
@@ -79,5 +79,5 @@ def test_what_is_no_recording_is_refused_by_line(tmp_path: Path, data: bytes, wr
 def test_mending_cuts_a_half_line_only(tmp_path: Path, tail: bytes, kept: bytes) -> None:
     path = tmp_path / "x.cast"
     path.write_bytes(HEADER + b'[0.5, "o", "a"]\n' + tail)
-    mend(path)
+    repair(path)
     assert path.read_bytes() == HEADER + b'[0.5, "o", "a"]\n' + kept

@@ -169,7 +169,7 @@ def test_without_a_place_or_an_agent_it_says_what_to_do(
     for name in ("MNGR_E2E_ARTIFACTS", "MNGR_ATTACH_ARGV"):
         monkeypatch.delenv(name, raising=False)
     assert main([]) == 2
-    assert "hint: the e2e fixture sets it; elsewhere: mngr-e2e-connect --out DIR" in capsys.readouterr().err
+    assert "hint: the e2e fixture sets it; without it: mngr-e2e-connect --out DIR" in capsys.readouterr().err
     assert main(["--out", "/nonexistent"]) == 2
     assert 'connect_command = "mngr-e2e-connect"' in capsys.readouterr().err
     with pytest.raises(SystemExit, match="2"):

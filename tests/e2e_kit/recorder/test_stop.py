@@ -34,10 +34,10 @@ def test_stopping_twice_is_safe_and_numbers_go_on(either: Studio) -> None:
 def test_a_recorder_that_does_not_answer_is_killed_at_the_deadline(either: Studio) -> None:
     either.agent("foo", "echo hello")
     assert wait_until(lambda: "hello" in either.shown("1-foo.cast"), PATIENCE_S)
-    keeper = _keeper(either)
-    os.kill(keeper, signal.SIGSTOP)
+    recorder = _recorder(either)
+    os.kill(recorder, signal.SIGSTOP)
     start = time.monotonic()
-    assert stop_recorders(either.artifacts, timeout_s=0.5) == [keeper]
+    assert stop_recorders(either.artifacts, timeout_s=0.5) == [recorder]
     assert time.monotonic() - start < 60
     assert wait_until(lambda: not either.recorders(), PATIENCE_S)
     assert either.cast("1-foo.cast").is_complete
@@ -46,7 +46,7 @@ def test_a_recorder_that_does_not_answer_is_killed_at_the_deadline(either: Studi
 @pytest.mark.accept("F14")
 def test_what_a_killed_recorder_leaves_is_ended(either: Studio) -> None:
     either.agent("foo", "echo hello")
-    os.kill(_keeper(either), signal.SIGKILL)
+    os.kill(_recorder(either), signal.SIGKILL)
     stop_recorders(either.artifacts, timeout_s=0.5)
     assert wait_until(lambda: not either.recorders(), PATIENCE_S)
 
@@ -65,6 +65,6 @@ def test_a_stranger_with_the_number_of_a_recorder_is_left_alone(tmp_path: Path) 
             stranger.kill()
 
 
-def _keeper(studio: Studio) -> int:
+def _recorder(studio: Studio) -> int:
     (number,) = (int(name) for name in os.listdir(studio.casts / ".recorders") if name.isdecimal())
     return number

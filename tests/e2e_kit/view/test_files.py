@@ -53,7 +53,7 @@ def test_no_more_is_read_than_asked_for(tmp_path: Path) -> None:
         file.write(b"begin")
         file.truncate(1 << 40)
     found = read(str(tmp_path), "huge", limit=5)
-    assert (found.data, found.size, found.is_cut) == (b"begin", 1 << 40, True)
+    assert (found.data, found.size, found.is_truncated) == (b"begin", 1 << 40, True)
 
 
 def test_names_are_ordered_as_people_count() -> None:

@@ -8,8 +8,8 @@ export function blocksOf(run: Run, test: Test): readonly TutorialBlock[] {
 
 /** The block that has this command as one of its lines, so that a transcript leads back to the tutorial. */
 export function blockWith(blocks: readonly TutorialBlock[], command: ShownCommand): TutorialBlock | undefined {
-  const wanted = command.command.trim();
-  return blocks.find((block) => block.text.split("\n").some((line) => line.trim() === wanted));
+  const typed = command.command.trim();
+  return blocks.find((block) => block.text.split("\n").some((line) => line.trim() === typed));
 }
 
 /** The number of the first command that is this line of a block. */

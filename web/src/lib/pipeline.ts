@@ -30,7 +30,7 @@ const NOWHERE: Section = {
   is_finding: true,
 };
 
-/** Every row once: sections in their order, what someone should look at before the rest. */
+/** Every row once: sections in their order, findings before the rest. */
 export function groupsOf(run: Run): readonly Required<Group>[] {
   const seen = new Set<string>();
   const take = (id: string) => {

@@ -28,9 +28,9 @@ export function pattern(query: string): RegExp | Error | null {
   }
 }
 
-export function matchesName(test: Test, wanted: RegExp): boolean {
+export function matchesName(test: Test, regexp: RegExp): boolean {
   const words = [test.name, test.file, test.reason, test.work?.summary ?? "", test.work?.branch ?? ""];
-  return words.some((word) => wanted.test(word));
+  return words.some((word) => regexp.test(word));
 }
 
 const KEPT_CHARACTERS = 150_000_000;
@@ -60,7 +60,7 @@ export class Library {
     }
   }
 
-  async search(run: Run, wanted: RegExp, report: (progress: Progress) => void, signal: AbortSignal): Promise<void> {
+  async search(run: Run, regexp: RegExp, report: (progress: Progress) => void, signal: AbortSignal): Promise<void> {
     const found = new Map<string, Found>();
     const jobs = run.tests.flatMap((test) => test.attempts.toReversed().map((attempt) => ({ test, attempt })));
     let next = performance.now() + REPORT_EVERY_MS;
@@ -68,7 +68,7 @@ export class Library {
       const batch = jobs.slice(read, read + AT_ONCE);
       const texts = await Promise.all(batch.map(({ attempt }) => this.text(attempt)));
       batch.forEach(({ test, attempt }, at) => {
-        const hit = found.has(test.id) ? undefined : find(texts[at], attempt, wanted);
+        const hit = found.has(test.id) ? undefined : find(texts[at], attempt, regexp);
         if (hit) found.set(test.id, hit);
       });
       read += batch.length;
@@ -108,8 +108,8 @@ function textOf(detail: Detail): Text {
   return { text, starts };
 }
 
-function find(within: Text | undefined, attempt: Attempt, wanted: RegExp): Found | undefined {
-  const match = within && wanted.exec(within.text);
+function find(within: Text | undefined, attempt: Attempt, regexp: RegExp): Found | undefined {
+  const match = within && regexp.exec(within.text);
   if (!match || match[0] === "") return undefined;
   const { text, starts } = within;
   const lineStart = text.lastIndexOf("\n", match.index) + 1;

@@ -18,7 +18,7 @@ interface Props {
   source: Source;
 }
 
-/** The integrated branch, commit by commit, as someone reviews it. */
+/** The integrated branch, commit by commit, in the order of a review. */
 export function BranchView({ run, commit, go, source }: Props) {
   const { commits } = run;
   const chosen = commitOf(run, commit);

@@ -18,7 +18,7 @@ export function PipelineOverview({ run, route }: { run: Run; route: Route }) {
   useEffect(() => {
     if (part && !item) document.getElementById(part)?.scrollIntoView({ block: "start" });
   }, [part, item]);
-  const chosen = (wanted: Route["part"]) => (part === wanted ? item : undefined);
+  const chosen = (name: Route["part"]) => (part === name ? item : undefined);
   return (
     <article class="overview report">
       <Heading run={run} />

@@ -15,7 +15,7 @@ interface Props {
   word?: string;
 }
 
-/** Tests by their ids, each linked to its row; many are folded until someone asks. */
+/** Tests by their ids, each linked to its row; many are folded until opened. */
 export function TestLinks({ run, tests, marked = [], word = "" }: Props) {
   const [isWhole, setWhole] = useState(false);
   const shown = isWhole ? tests : tests.slice(0, AT_FIRST);

@@ -45,13 +45,13 @@ export function Timeline({ run, filter }: { run: Run; filter: Filter }) {
 }
 
 function shownLanes(run: Run, filter: Filter): readonly Lane[] {
-  const wanted = pattern(filter.query);
+  const regexp = pattern(filter.query);
   return run.lanes.filter((lane) => {
     const row = rowOf(run, lane.test);
     if (!row) return filter.statuses.size === 0 && !filter.query;
     return (
       (filter.statuses.size === 0 || filter.statuses.has(row.status)) &&
-      (!(wanted instanceof RegExp) || matchesName(row, wanted))
+      (!(regexp instanceof RegExp) || matchesName(row, regexp))
     );
   });
 }

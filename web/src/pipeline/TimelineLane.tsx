@@ -28,7 +28,7 @@ export function TimelineLane({ run, lane, whole, top }: Props) {
         </span>
         <span class="track" aria-hidden="true">
           {lane.spans.map((span, at) => (
-            <i key={at} class={kindOf(lane, span)} style={place(whole, span)} title={told(span, whole, name)} />
+            <i key={at} class={kindOf(lane, span)} style={place(whole, span)} title={tooltip(span, whole, name)} />
           ))}
         </span>
       </a>
@@ -36,7 +36,7 @@ export function TimelineLane({ run, lane, whole, top }: Props) {
   );
 }
 
-function told(span: LaneSpan, whole: Stretch, name: string): string {
+function tooltip(span: LaneSpan, whole: Stretch, name: string): string {
   const [from, to] = [clock(span.start - whole.start), clock(span.end - whole.start)];
   return plain(`${KINDS.get(span.kind) ?? span.kind} ${duration(span.end - span.start)}, ${from} – ${to}\n${name}`);
 }

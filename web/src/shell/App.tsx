@@ -15,7 +15,7 @@ import { RunView } from "./RunView";
 import { TopBar } from "./TopBar";
 import { useTheme } from "./theme";
 
-/** What narrows the lists; it stays when someone moves through the page. */
+/** What narrows the lists; it stays while the user moves through the page. */
 export interface Filter {
   readonly query: string;
   readonly statuses: ReadonlySet<Status>;
@@ -81,6 +81,6 @@ export function App({ source }: { source: Source }) {
 }
 
 function runsNamed(runs: readonly Run[], query: string): readonly Run[] {
-  const wanted = query.toLowerCase();
-  return runs.filter((run) => `${run.title} ${run.id}`.toLowerCase().includes(wanted));
+  const text = query.toLowerCase();
+  return runs.filter((run) => `${run.title} ${run.id}`.toLowerCase().includes(text));
 }

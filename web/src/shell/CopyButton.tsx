@@ -3,14 +3,14 @@ import { useState } from "preact/hooks";
 const SHOWN_MS = 1200;
 
 export function CopyButton({ text, what = "command" }: { text: string; what?: string }) {
-  const [said, setSaid] = useState("");
+  const [label, setLabel] = useState("");
   const press = async () => {
-    setSaid((await copied(text)) ? "copied" : "not copied");
-    setTimeout(() => setSaid(""), SHOWN_MS);
+    setLabel((await copied(text)) ? "copied" : "not copied");
+    setTimeout(() => setLabel(""), SHOWN_MS);
   };
   return (
     <button type="button" class="copy" onClick={press} title={`Copy this ${what}`} aria-label={`Copy this ${what}`}>
-      {said || "copy"}
+      {label || "copy"}
     </button>
   );
 }

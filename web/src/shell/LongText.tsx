@@ -4,7 +4,7 @@ import { visible } from "../lib/ansi";
 const LINES = 14;
 const CHARACTERS = 1600;
 
-/** Text as someone wrote it, nothing left out and nothing acted on; a long one is folded until someone asks. */
+/** Text as it was written, nothing left out and nothing interpreted; a long one is folded until it is opened. */
 export function LongText({ text, isCode = false }: { text: string; isCode?: boolean }) {
   const [isWhole, setWhole] = useState(false);
   const short = shortened(text);

@@ -29,8 +29,8 @@ interface Props {
 
 /** One run: its tests on the left and what was chosen on the right, or one of its other views. */
 export function RunView({ run, route, go, source, library, filter, changes }: Props) {
-  const { wanted, progress } = useSearch(library, run, route.view === "tests" ? filter.query : "", changes);
-  const groups = useMemo(() => shownGroups(run, filter, wanted, progress), [run, filter, wanted, progress]);
+  const { regexp, progress } = useSearch(library, run, route.view === "tests" ? filter.query : "", changes);
+  const groups = useMemo(() => shownGroups(run, filter, regexp, progress), [run, filter, regexp, progress]);
   const tests = useMemo(() => groups.flatMap((group) => group.tests), [groups]);
   const test = run.tests.find((each) => each.id === route.test);
   const attempt = test?.attempts.find((each) => each.number === route.attempt) ?? lastOf(test);
@@ -65,7 +65,7 @@ export function RunView({ run, route, go, source, library, filter, changes }: Pr
   const isList = route.test === undefined && (!isPipeline(run) || isFiltered);
   return (
     <div class={`panes ${isList ? "on-list" : "on-detail"}`}>
-      <TestList {...{ run, groups, selected: test?.id, wanted, progress }} />
+      <TestList {...{ run, groups, selected: test?.id, regexp, progress }} />
       <main class="detail" tabIndex={-1} aria-label="Detail" key={`${test?.id}/${attempt?.number}`}>
         {test ? (
           <TestDetail {...{ run, test, attempt, source, changes, command: route.command }} />
@@ -87,10 +87,10 @@ export function RunView({ run, route, go, source, library, filter, changes }: Pr
   );
 }
 
-function shownGroups(run: Run, filter: Filter, wanted: RegExp | null, progress: Progress | null): readonly Group[] {
+function shownGroups(run: Run, filter: Filter, regexp: RegExp | null, progress: Progress | null): readonly Group[] {
   const isShown = (test: Test) =>
     (filter.statuses.size === 0 || filter.statuses.has(test.status)) &&
-    (!wanted || matchesName(test, wanted) || progress?.found.has(test.id));
+    (!regexp || matchesName(test, regexp) || progress?.found.has(test.id));
   const groups = isPipeline(run) ? groupsOf(run) : [{ tests: failingFirst(run.tests) }];
   const shown = groups.map((group) => ({ ...group, tests: group.tests.filter(isShown) }));
   return shown.filter((group) => group.tests.length > 0);

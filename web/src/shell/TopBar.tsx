@@ -57,7 +57,7 @@ export function TopBar(props: Props) {
 }
 
 function SearchBox({ filter, setFilter, searchBox }: Props) {
-  const wanted = pattern(filter.query);
+  const regexp = pattern(filter.query);
   return (
     <div class="search" role="search">
       <input
@@ -65,8 +65,8 @@ function SearchBox({ filter, setFilter, searchBox }: Props) {
         type="search"
         placeholder="Search names and output"
         aria-label="Search names and output"
-        aria-invalid={wanted instanceof Error}
-        title={wanted instanceof Error ? wanted.message : "Words, or a /regular expression/"}
+        aria-invalid={regexp instanceof Error}
+        title={regexp instanceof Error ? regexp.message : "Words, or a /regular expression/"}
         value={filter.query}
         spellcheck={false}
         autocomplete="off"

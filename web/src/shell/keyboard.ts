@@ -2,7 +2,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 
 export type Keys = Readonly<Record<string, () => void>>;
 
-/** Single keys, wherever the focus is, except while someone types; Escape always counts. */
+/** Single keys, wherever the focus is, except while the user types; Escape always counts. */
 export function useKeys(keys: Keys): void {
   const latest = useRef(keys);
   latest.current = keys;

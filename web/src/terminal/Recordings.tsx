@@ -7,7 +7,7 @@ import { clock } from "../lib/time";
 import { Name } from "../shell/Name";
 import { Player } from "./Player";
 
-/** A second of a recording that someone asked for; each wish is a new object. */
+/** A second of a recording that was asked for; each request is a new object. */
 export interface Wish {
   readonly cast: number;
   readonly second: number;

@@ -17,7 +17,7 @@ interface Drawn extends KindOfLine {
   readonly pieces: readonly Piece[];
 }
 
-/** Terminal lines; a long middle is folded away until someone asks for it. */
+/** Terminal lines; a long middle is folded away until it is opened. */
 export function TerminalLines({ lines }: { lines: readonly KindOfLine[] }) {
   const [head, setHead] = useState(HEAD);
   const hidden = lines.length - head - TAIL;

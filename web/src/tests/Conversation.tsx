@@ -10,7 +10,7 @@ interface Props {
   play: (seek: Seek, title: string) => void;
 }
 
-/** What the agent was told, what it said and did, beside the recording of its terminal. */
+/** The messages to and from the agent and what it did, beside the recording of its terminal. */
 export function Conversation({ turns, casts, isRunning, play }: Props) {
   return (
     <section class="conversation" aria-label="Conversation">

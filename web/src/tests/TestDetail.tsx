@@ -61,7 +61,7 @@ function Heading({ run, test, attempt }: { run: Run; test: Test; attempt: Attemp
       </h2>
       <p class="facts">
         {test.section && <SectionBadge run={run} test={test} />}
-        <b class={`said ${status}`}>{status}</b> · <Name text={test.file} /> · {facts.filter(Boolean).join(" · ")}
+        <b class={`outcome ${status}`}>{status}</b> · <Name text={test.file} /> · {facts.filter(Boolean).join(" · ")}
       </p>
       {test.reason && (test.work || attempt === test.attempts.at(-1)) && (
         <p class={`reason ${test.status}`}>

@@ -12,11 +12,11 @@ interface Props {
   run: Run;
   groups: readonly Group[];
   selected: string | undefined;
-  wanted: RegExp | null;
+  regexp: RegExp | null;
   progress: Progress | null;
 }
 
-export function TestList({ run, groups, selected, wanted, progress }: Props) {
+export function TestList({ run, groups, selected, regexp, progress }: Props) {
   const list = useRef<HTMLElement>(null);
   useEffect(() => {
     list.current?.querySelector('[aria-current="true"]')?.scrollIntoView({ block: "nearest" });
@@ -25,7 +25,7 @@ export function TestList({ run, groups, selected, wanted, progress }: Props) {
   return (
     <nav class="list" ref={list} aria-label="Tests">
       <p class="tally" role="status">
-        {tally(run, count, wanted, progress)}
+        {tally(run, count, regexp, progress)}
       </p>
       {progress && progress.read < progress.total && <progress value={progress.read} max={progress.total} />}
       {groups.map(({ section, tests }) => (
@@ -60,10 +60,10 @@ function GroupHeading({ run, section, count }: { run: Run; section: Section; cou
   );
 }
 
-function tally(run: Run, count: number, wanted: RegExp | null, progress: Progress | null): string {
+function tally(run: Run, count: number, regexp: RegExp | null, progress: Progress | null): string {
   const shown =
     count === run.tests.length ? counted(count, "test") : `${count} of ${counted(run.tests.length, "test")}`;
-  if (!wanted || !progress || progress.read >= progress.total) return shown;
+  if (!regexp || !progress || progress.read >= progress.total) return shown;
   return `${shown} · reading ${progress.read} of ${progress.total}`;
 }
 

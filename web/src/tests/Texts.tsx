@@ -4,7 +4,7 @@ import { CopyButton } from "../shell/CopyButton";
 import { Disclosure } from "../shell/Disclosure";
 import { Name } from "../shell/Name";
 
-/** Texts of an attempt as they came: its prompt, its result, what a check said. */
+/** Texts of an attempt as they came: its prompt, its result, the output of a check. */
 export function Texts({ texts, isFirstOpen }: { texts: readonly Text[]; isFirstOpen: boolean }) {
   if (texts.length === 0) return null;
   return (

@@ -12,7 +12,7 @@ interface Props {
   play: (seek: Seek, title: string) => void;
 }
 
-/** The commands of an attempt with what they said, in their order. */
+/** The commands of an attempt with their output, in their order. */
 export function Transcript({ commands, blocks, place, chosen, isRunning, play }: Props) {
   return (
     <section class="transcript" aria-label="Transcript">

@@ -29,12 +29,12 @@ export function TutorialView({ run, block, filter }: Props) {
     const link = ["Its tests", formatRoute({ run: run.id })] as const;
     return <Message title="No tutorial" text="This run was made without a tutorial." link={link} />;
   }
-  const wanted = pattern(filter.query);
+  const regexp = pattern(filter.query);
   const shown = blocks.filter(
     (each) =>
       isOfKind(run, each, only) &&
       (filter.statuses.size === 0 || each.tests.some((test) => hasStatus(run, test, filter.statuses))) &&
-      (!(wanted instanceof RegExp) || wanted.test(each.text)),
+      (!(regexp instanceof RegExp) || regexp.test(each.text)),
   );
   const parts = sections(shown);
   return (

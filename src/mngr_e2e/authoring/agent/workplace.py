@@ -125,9 +125,7 @@ class Workplace:
                 state = self._state()
                 if left > _SLICE_S and state not in _ASKS:
                     continue
-                after = (
-                    f"after {self._author.timeout_s:g} s" if state not in _ASKS else "and nobody will answer"
-                )
+                after = f"after {self._author.timeout_s:g} s" if state not in _ASKS else "and gets no answer"
                 raise self._failed(f"it is {state} {after}") from error
         agent = waited.agent
         self.is_over = agent.state in ("DONE", "STOPPED")
@@ -148,10 +146,10 @@ class Workplace:
         except mngr.MngrError:
             screen = ""
         last = [line for line in screen.split("\n") if line.strip()][-_LAST_LINES:]
-        said = "".join(f"\n    {line.rstrip()}" for line in last)
+        tail = "".join(f"\n    {line.rstrip()}" for line in last)
         kept = f"it is kept: mngr connect {self.name}; mngr destroy {self.name}"
         gone = "it was removed and nothing was changed; --keep leaves it for you to look at"
         return AgentFailedError(
-            f'agent "{self.name}": {what}{said and "; its screen:"}{said}',
+            f'agent "{self.name}": {what}{tail and "; its screen:"}{tail}',
             hint=kept if self._author.keep else gone,
         )

@@ -59,10 +59,10 @@ def draft(
     """
     desk = Desk(tutorial, author, material)
     gaps = choose_gaps(desk.blocks, gap_ids)
-    told = []
+    conversations = []
     for start in range(0, len(gaps), author.batch):
-        told.append(desk.ask(gaps[start : start + author.batch], manager or mngr.Manager(), say))
-    return desk.finish(gaps, told)
+        conversations.append(desk.ask(gaps[start : start + author.batch], manager or mngr.Manager(), say))
+    return desk.finish(gaps, conversations)
 
 
 def plan_draft(
@@ -108,11 +108,11 @@ class Desk:
             def judge(commit: str) -> Verdict[Added]:
                 return self._judge(base, commit, gaps)
 
-            told = converse(place, self.prompt(gaps), judge, self._author.rounds, say)
-        found = [finding for wrong in told.rounds for finding in wrong]
+            conversation = converse(place, self.prompt(gaps), judge, self._author.rounds, say)
+        found = [finding for wrong in conversation.rounds for finding in wrong]
         path = signals.signals_path(self._repository.top)
         signals.append(path, signals.signals_of(found, self._path, time.time()))
-        return told
+        return conversation
 
     def prompt(self, gaps: Sequence[Block]) -> str:
         top, material = self._repository.top, self._material
@@ -121,15 +121,17 @@ class Desk:
             self._path, gaps, material.reference, help_text, material.path(material.prompts, top)
         )
 
-    def finish(self, gaps: Sequence[Block], told: Sequence[Conversation[Added]]) -> DraftReport:
+    def finish(self, gaps: Sequence[Block], conversations: Sequence[Conversation[Added]]) -> DraftReport:
         """Puts what is good under the gaps of the tutorial as it is now."""
         now = _read(self._tutorial)
         there = {block.id for block in read_blocks(decode(now)) if block.kind == "gap"}
-        good = {gap: lines for one in told for gap, lines in one.verdict.good.items() if gap in there}
+        good = {
+            gap: lines for one in conversations for gap, lines in one.verdict.good.items() if gap in there
+        }
         filled = fill_gaps(now, good)
         if good:
             write_file(self._tutorial, filled)
-        wrong = [finding for one in told for finding in one.verdict.findings]
+        wrong = [finding for one in conversations for finding in one.verdict.findings]
         left = []
         for gap in gaps:
             if gap.id not in good:
@@ -142,7 +144,9 @@ class Desk:
                 block for block in read_blocks(decode(filled)) if block.is_draft and block.id not in there
             ),
             left=tuple(left),
-            findings=tuple(dict.fromkeys(one for each in told for found in each.rounds for one in found)),
+            findings=tuple(
+                dict.fromkeys(one for each in conversations for found in each.rounds for one in found)
+            ),
             notes=tuple(self._notes),
         )
 

@@ -55,7 +55,7 @@ class Programs:
         self._fallbacks: dict[Path, Fallback] = {}
 
     def help(self, path: Path) -> Help | None:
-        """What a command says of itself, or None when nobody knows."""
+        """What a command says of itself, or None when that is not known."""
         if path not in self._known:
             self._known[path] = self._ask(path)
         return self._known[path]

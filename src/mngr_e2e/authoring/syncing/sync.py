@@ -110,11 +110,11 @@ class Step:
             def judge(after: str) -> Verdict[tuple[FileChange, ...]]:
                 return self._judge(commit, after, batch)
 
-            told = converse(place, self.prompt(batch), judge, author.rounds, say)
-        if told.verdict.good:
-            self._commit = self._repository.with_files(commit, told.verdict.good)
+            conversation = converse(place, self.prompt(batch), judge, author.rounds, say)
+        if conversation.verdict.good:
+            self._commit = self._repository.with_files(commit, conversation.verdict.good)
             self.now = self._moment(self._commit)
-        return [finding for wrong in told.rounds for finding in wrong]
+        return [finding for wrong in conversation.rounds for finding in wrong]
 
     def prompt(self, batch: Batch) -> str:
         folder = self._material.path(self._material.prompts, self._repository.top)

@@ -1,4 +1,4 @@
-"""Folders of tests whose run was killed: each test holds a lock in its own, and where nobody does, it is done for."""
+"""Folders of tests whose run was killed: each test holds a lock in its own, and one without is removed."""
 
 import fcntl
 import os
@@ -19,13 +19,13 @@ def hold(root: str) -> None:
     lock = os.path.join(root, _LOCK)
     fd = os.open(f"{lock}.new", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     fcntl.flock(fd, fcntl.LOCK_EX)
-    # Only now: a lock that is there and not yet held would be a left-over one to whoever sweeps.
+    # Only now: a lock that is there and not yet held would be a left-over one to a process that sweeps.
     os.rename(f"{lock}.new", lock)
     _held[root] = fd
 
 
 def release(root: str) -> None:
-    """Leaves the folder to whoever has it next; it is never taken for a left-over one. Twice is safe."""
+    """Leaves the folder to its next owner; it is never taken for a left-over one. Twice is safe."""
     with suppress(FileNotFoundError):
         os.unlink(os.path.join(root, _LOCK))
     fd = _held.pop(root, None)
@@ -42,7 +42,7 @@ def sweep(folder: str) -> None:
 
 
 def _left_over(folder: str) -> Iterator[str]:
-    """Folders of ours that nobody holds; each is held by us while it is looked at."""
+    """Folders of ours that no process holds; each is held by us while it is looked at."""
     with os.scandir(folder) as entries:
         names = [entry.path for entry in entries if entry.name.startswith(PREFIX)]
     for root in names:

@@ -41,9 +41,9 @@ def make_repository(folder: str, env: Mapping[str, str]) -> None:
         ("add", "README.md"),
         ("commit", "-q", "-m", "the first commit"),
     ):
-        code, said = ask(git_argv(*words), dated, timeout_s=60, cwd=folder)
+        code, printed = ask(git_argv(*words), dated, timeout_s=60, cwd=folder)
         if code:
-            raise RuntimeError(f"cannot make the test's repository: {said.strip()}")
+            raise RuntimeError(f"cannot make the test's repository: {printed.strip()}")
     os.makedirs(os.path.join(folder, ".git", "info"), exist_ok=True)
     template.update(_read_all(folder))
 

@@ -114,5 +114,5 @@ def _texts(tab: AgentTab, row: ReportRow | None) -> Iterable[Text]:
 
 
 def _text(title: str, found: FileContent, note: str = "") -> Text:
-    shortened = f"{amount(found.size)}, cut" if found.is_cut else ""
+    shortened = f"{amount(found.size)}, cut" if found.is_truncated else ""
     return Text(title, found.text, "; ".join(filter(None, (note, shortened))))

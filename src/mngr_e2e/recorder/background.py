@@ -11,7 +11,7 @@ from collections.abc import Callable
 import msgspec
 
 from mngr_e2e.recorder import asciinema, builtin
-from mngr_e2e.recorder.cast import mend
+from mngr_e2e.recorder.cast import repair
 from mngr_e2e.recorder.evidence import began_at, last_words, note_error, shows_screen
 from mngr_e2e.recorder.ledger import Recording, note_process
 from mngr_e2e.recorder.writer import note_start, title_of
@@ -70,7 +70,7 @@ def keep(recording: Recording, is_stopped: Callable[[], bool]) -> str:
 def conclude(recording: Recording, problem: str) -> None:
     """Leaves a whole cast; beside it an error file where the agent's screen was never seen or writing failed."""
     try:
-        is_half = mend(recording.cast)
+        is_half = repair(recording.cast)
     except OSError as error:
         is_half, problem = False, problem or str(error)
     problem = problem or (_HALF if is_half else "")
