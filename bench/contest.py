@@ -116,6 +116,9 @@ class Contest:
         """What a person at a terminal runs; the peer is left out, since it has no word for when a shell has ended."""
         _say("stop of interactive shells")
         contenders = self._contenders("shells", with_peer=False)
+        # Without another session the floor's server ends with its last shell, while the next one is started on it.
+        for contender in contenders:
+            time_step(contender.stage, contender.create("other"))
         groups = []
         for shell in SHELLS:
             name, row = f"{shell[0]}{{}}", stop_row(" ".join(shell))

@@ -28,7 +28,7 @@ ROOT = Path(__file__).parents[1]
 _VERB = re.compile(r"\bmngr (?:-S \S+ )*([a-z0-9-]+)")
 TUTORIAL = ROOT / "tutorial.sh"
 SUITE = "tests/e2e/test_stopping_and_keeping.py"
-MENDED, LOOKED_AT, UNTOUCHED = (
+FIXED, LOOKED_AT, UNTOUCHED = (
     "test_labels_are_put_on_and_taken_off",
     "test_a_name_that_is_taken_cannot_be_given",
     "test_another_name_for_the_same_agent",
@@ -36,7 +36,7 @@ MENDED, LOOKED_AT, UNTOUCHED = (
 
 FILE = "src/mngr/actions/label.py"
 RIGHT, WRONG = "if key not in remove}", "if key not in remove[1:]}"
-OTHER_FAULT = ("src/mngr/actions/rename.py", "_TAKEN = 17", "_TAKEN = 18")
+OTHER_FAULT = ("src/mngr/actions/rename.py", "done.code == Exit.TAKEN:", "done.code == Exit.TAKEN + 1:")
 REPAIR: list[dict[str, Any]] = [
     {"run": "mngr-result check"},
     {"run": "mngr-result try 'as I found it'", "allow_fail": True},
@@ -149,7 +149,7 @@ def clone(tmp_path: Path) -> Iterator[Clone]:
 def test_a_fault_in_our_own_code_comes_back_as_one_fix(clone: Clone, tmp_path: Path) -> None:
     """The Python that runs this has mngr without the faults: only copies that use their own code can see them.
 
-    Of two agents whose tests fail one mends the code and the other only looks, as those of `make self-test` do.
+    Of two agents whose tests fail one fixes the code and the other only looks, as those of `make self-test` do.
     """
     good = clone.spoil(FILE, RIGHT, WRONG)
     clone.spoil(*OTHER_FAULT)
@@ -158,7 +158,7 @@ def test_a_fault_in_our_own_code_comes_back_as_one_fix(clone: Clone, tmp_path: P
     plays.mkdir()
     for name in (UNTOUCHED, LOOKED_AT):
         shutil.copy(ROOT / "tools/self-test.json", plays / f"{name}.json")
-    (plays / f"{MENDED}.json").write_bytes(msgspec.json.encode(REPAIR))
+    (plays / f"{FIXED}.json").write_bytes(msgspec.json.encode(REPAIR))
 
     clone.run("mngr", "config", "trust").check("trust")
     borrowed = ("-S", "tmr.setup=:", "-S", f"tmr.pytest={sys.executable} -m pytest")
@@ -172,9 +172,9 @@ def test_a_fault_in_our_own_code_comes_back_as_one_fix(clone: Clone, tmp_path: P
         "MNGR__TMR__VERIFY_RUNS": "1",
         "MNGR__TMR__SUITE": f"ls {FILE}",
     }
-    done = clone.run("tools/self-test", SUITE, "--", "-k", f"{MENDED} or {LOOKED_AT} or {UNTOUCHED}")
+    done = clone.run("tools/self-test", SUITE, "--", "-k", f"{FIXED} or {LOOKED_AT} or {UNTOUCHED}")
     assert done.code == 8, done
-    assert clone.sections("own") == {MENDED: "implementation", LOOKED_AT: "failing", UNTOUCHED: "clean"}
+    assert clone.sections("own") == {FIXED: "implementation", LOOKED_AT: "failing", UNTOUCHED: "clean"}
     log = clone.git("log", "--format=%s", "main..tmr/own/integrated").splitlines()
     assert log == ["Take off the first label as well"]
     assert clone.git("diff", "--name-only", "main", "tmr/own/integrated").split() == [FILE]
