@@ -98,6 +98,21 @@ def test_a_lost_exit_record_is_repaired_from_the_pane(world: World, code: int) -
     assert not os.path.exists(world.paths.agent(agent.id).exit)
 
 
+def test_an_end_that_tmux_misses_is_seen(world: World) -> None:
+    """tmux 3.3a misses a child that ends while libutempter runs its helper, which begins when the terminal is closed.
+
+    Every other one of these ends is missed, and is known as soon as another child of the server has ended.
+    """
+    for code in range(1, 9):
+        name = f"a{code}"
+        agent = create(
+            world, "sh", "-c", f"trap '' HUP; read x; exec <&- >&- 2>&-; sleep 0; exit {code}", name=name
+        )
+        world.tmux("send-keys", "-t", f"={agent.session}:", "Enter")
+        assert when(world, "DONE", name).exit_code == code
+        world.eventually(Path(world.own(agent).exit).exists)
+
+
 @pytest.mark.accept("K7", "K5")
 def test_after_a_reboot_rows_say_stopped_and_start_works(world: World) -> None:
     agent = create(world, *SLEEP)

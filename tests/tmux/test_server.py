@@ -1,22 +1,27 @@
 """Our tmux server: how it ends, and host dirs with a name that tmux would act on."""
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.support.processes import mentioning
 from tests.support.world import look
 from tests.tmux.stage import Stage, is_alive
 
 from mngr import process
 from mngr.process import Completed, wait_until
 from mngr.sh.program import READ_AND_RUN, encode
+from mngr.store.paths import AgentPaths
+from mngr.store.probe import probe_argv
 from mngr.testing.waiting import PATIENCE_S
 from mngr.tmux.pane import AgentPane, capture
 from mngr.tmux.server import ENDING, end_if_empty, tmux_sh, unless_ending
 from mngr.tmux.session import kill_script, launch_script, run_there
+from mngr_lib.threads import Future
 
 SLEEP = ("sleep", "1000")
 # What a host dir may be called without anything of it being run, expanded or lost.
@@ -149,6 +154,28 @@ def test_a_session_that_reaches_a_server_told_to_end_is_refused(
     assert not os.path.exists(stage.paths.socket)
 
 
+def test_a_launch_is_repeated_that_an_ending_server_had_accepted(stage: Stage) -> None:
+    """tmux exits with 0 where its server ends between accepting the client and reading its command."""
+    stage.start(*SLEEP)
+    server = server_pid(stage)
+    os.kill(server, signal.SIGSTOP)
+    launching = Future(lambda: stage.start(*SLEEP, name="b"))
+
+    def is_connected() -> bool:
+        found = [(pid, look(pid)) for pid in mentioning(os.fsencode(stage.paths.socket))]
+        clients = [
+            pid for pid, seen in found if seen and seen.argv[0] == b"tmux" and b"if-shell" in seen.argv
+        ]
+        return any("socket:" in os.readlink(f"/proc/{pid}/fd/{fd}") for pid in clients for fd in fds(pid))
+
+    assert wait_until(is_connected, PATIENCE_S)
+    os.kill(server, signal.SIGTERM)
+    os.kill(server, signal.SIGCONT)
+    pane = launching.result()
+    assert stage.tmux("list-sessions", "-F", "#{session_name}").text.split() == [pane.session]
+    assert server_pid(stage) != server
+
+
 def test_a_server_with_sessions_is_not_ended(stage: Stage) -> None:
     first, second = stage.start(*SLEEP), stage.start(*SLEEP, name="b")
     kill(stage, first)
@@ -175,7 +202,7 @@ def test_nothing_in_the_name_of_a_host_dir_is_run_or_expanded(
         own = stage.paths.agent(pane.agent_id)
         assert wait_until(lambda: b"up" in read(own.raw), PATIENCE_S)
         stage.tmux("send-keys", "-t", pane.target, "Enter")
-        assert wait_until(lambda: os.path.exists(own.exit), PATIENCE_S)
+        assert wait_until(lambda: is_recorded(stage, own), PATIENCE_S)
         assert b'"exit_code":3' in read(own.exit)
         assert wait_until(lambda: b"last" in read(own.raw), PATIENCE_S)
         assert wait_until(lambda: os.path.exists(stage.paths.bell), PATIENCE_S)
@@ -185,6 +212,12 @@ def test_nothing_in_the_name_of_a_host_dir_is_run_or_expanded(
         assert sorted(os.listdir(tmp_path)) == sorted(["bin", name])
     finally:
         stage.close()
+
+
+def is_recorded(stage: Stage, own: AgentPaths) -> bool:
+    """Whether an agent's exit is recorded; without a probe of its host, tmux may not notice it before another end."""
+    stage.host.run(probe_argv(stage.paths)).check("the probe")
+    return os.path.exists(own.exit)
 
 
 def read(path: str) -> bytes:

@@ -14,6 +14,8 @@ FD_LIMIT = 65536
 """How many files our server may have open: each pane has some."""
 ENDING = "mngr:ending"
 """What tmux says when a session is refused because its server is about to end."""
+LAUNCHED = "mngr:launched"
+"""What the tmux command of a launch prints at its end."""
 
 
 def tmux(paths: HostPaths, *arguments: str) -> tuple[str, ...]:

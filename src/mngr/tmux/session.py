@@ -13,7 +13,7 @@ from mngr.store.paths import AgentPaths, HostPaths
 from mngr.store.untrusted import LAST_PID, read_number
 from mngr.tmux.pane import COLUMNS, ROWS
 from mngr.tmux.recording import RECORDER, ensure_index_writer
-from mngr.tmux.server import ENDING, server_values, tmux_values, unless_ending
+from mngr.tmux.server import ENDING, LAUNCHED, server_values, tmux_values, unless_ending
 
 
 class Launched(Struct, frozen=True):
@@ -71,7 +71,8 @@ def read_launch(done: Completed, host: Host, spec: AgentSpec) -> Launched:
 def launch_script(paths: HostPaths, spec: AgentSpec, *, before: str, after: str) -> str:
     """The shell lines of a launch, for a visit that does more; `read_launch` says what became of it."""
     agent = paths.agent(spec.id)
-    values = {**server_values(paths), "agent_dir": agent.dir, "session": spec.session, "ending": ENDING}
+    values = {**server_values(paths), "agent_dir": agent.dir, "session": spec.session}
+    values |= {"ending": ENDING, "launched": LAUNCHED}
     steps = (
         "mngr_launch_check",
         before,
@@ -100,6 +101,7 @@ def _new_session(agent: AgentPaths, spec: AgentSpec) -> str:
         shell = words("sh", agent.run, "--", "sh", "-c", command)
         # tmux expands formats in a window's name.
         parts.append(f"new-window -d -t {target} -n {quote(name.replace('#', '##'))} -c / {shell}")
+    parts.append(f"display-message -p {LAUNCHED}")
     return unless_ending(*parts)
 
 

@@ -5,17 +5,18 @@ mngr_launch_check() {
   command -v tmux >/dev/null 2>&1 || exit "$EXIT_NO_TMUX"
   [ ! -e "$TMUX_DIR" ] || mngr_own || exit 1
 }
-# Starts the session by the tmux command "$@", and the server where none runs. ENDING is the answer of a server that is
-# about to end.
+# Starts the session by the tmux command "$@", which prints LAUNCHED, and the server where none runs. ENDING is the answer
+# of a server that is about to end. tmux exits with 0 also where a server ended before it read the command of a client
+# that it had accepted: then nothing is printed.
 mngr_launch() {
   [ ! -e "$AGENT_DIR/exit.json" ] && [ ! -e "$AGENT_DIR/pid" ] || rm -f "$AGENT_DIR/exit.json" "$AGENT_DIR/pid"
   [ -S "$TMUX_DIR/socket" ] || mngr_server || exit 1
   n=0
-  until out=$(mngr_tmux "$@" 2>&1 </dev/null); do
+  until out=$(mngr_tmux "$@" 2>&1 </dev/null) && [ -n "$out" ] && [ -z "${out##*"$LAUNCHED"*}" ]; do
     case $out in
       *"duplicate session"*) exit "$EXIT_TAKEN" ;;
       *"$ENDING"*) sleep 0.01; mngr_server || exit 1 ;;
-      *"no server"*|*"error connecting"*|*"server exited"*|*"lost server"*|*"No such file"*) mngr_server || exit 1 ;;
+      ''|*"no server"*|*"error connecting"*|*"server exited"*|*"lost server"*|*"No such file"*) mngr_server || exit 1 ;;
       *) echo "$out" >&2; exit 1 ;;
     esac
     n=$((n + 1))
