@@ -69,8 +69,8 @@ def read_entry(pid: int, name: str) -> bytes:
 def boot_id() -> str:
     """What changes with every boot of this machine; "" where there is no /proc."""
     try:
-        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
-            return file.read().strip()
+        with open("/proc/sys/kernel/random/boot_id", "rb") as file:
+            return file.read().decode().strip()
     except OSError:
         return ""
 

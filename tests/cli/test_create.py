@@ -7,8 +7,7 @@ import pytest
 from tests.cli.command import Mngr
 
 from mngr.actions.create.create import create
-from mngr.actions.create.request import request_keys
-from mngr.actions.create.template import COMMAND_OPTIONS
+from mngr.actions.create.request import COMMAND_OPTIONS, request_keys
 from mngr.cli.commands.create import command
 from mngr.cli.verb import option_names
 from mngr.process import wait_until

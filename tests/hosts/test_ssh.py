@@ -16,7 +16,7 @@ from mngr.hosts.ssh.host import SshHost, _line
 from mngr.hosts.ssh.provider import SshProvider
 from mngr.model.host import HostSpec
 from mngr.process import wait_until
-from mngr.sh.quote import words
+from mngr.sh.program import words
 from mngr.testing.hosts import HostConformance, ProviderConformance
 from mngr.testing.hosts.witness import HARMLESS_WORDS, PRINT_ARGS, raw
 from mngr_lib import trace

@@ -98,6 +98,7 @@ def test_exit_codes_are_named_in_one_table() -> None:
     python = re.sub(r"(exit|at=) ?\{Exit\.([A-Z_]+)\}", r"$EXIT_\2", python)
     numbers = [code.value for code in Exit.__members__.values()]
     assert len(numbers) == len(set(numbers))
+    assert set(re.findall(r"\$EXIT_([A-Z_]+)", texts)) <= set(Exit.__members__), "a name that has no number"
     assert {name for name in Exit.__members__ if f"$EXIT_{name}" not in texts + python} == set(), "never used"
     # 130 is what every shell ends with after Ctrl-C.
     bare = re.findall(r"\bexit (?!130\b)(?:[2-9]|1[0-9])[0-9]*\b.*", texts)

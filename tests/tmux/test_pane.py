@@ -14,7 +14,7 @@ from mngr.errors import RefusedError, UnreachableError, UsageError
 from mngr.hosts.local import LocalHost
 from mngr.model.message import MESSAGE_LIMIT
 from mngr.process import Completed, wait_until
-from mngr.sh.quote import quote
+from mngr.sh.program import quote
 from mngr.testing.waiting import PATIENCE_S
 from mngr.tmux.pane import CHANGED, AgentPane, AroundPaste, capture, look, paste, press
 from mngr.tmux.server import tmux_sh

@@ -6,7 +6,7 @@ import pytest
 
 from mngr.errors import MngrError
 from mngr.hosts.local import LocalHost
-from mngr.sh.quote import quote
+from mngr.sh.program import quote
 from mngr.testing.transfers import git, make_dirty, make_repository, portrait
 from mngr.transfer.dirty import snapshot_commit, snapshot_commit_script
 from mngr.transfer.git import run_script

@@ -14,8 +14,7 @@ from mngr.model.ids import random_name
 from mngr.process import wait_until
 from mngr.sh.codes import Exit
 from mngr.sh.lines import remove_tree, ring
-from mngr.sh.program import READ_AND_RUN, encode, program
-from mngr.sh.quote import quote, words
+from mngr.sh.program import READ_AND_RUN, encode, program, quote, words
 from mngr.store.paths import REMOVED, HostPaths
 from mngr.store.untrusted import UnfitError, read_exit, read_time
 from mngr.tmux.server import tmux_sh

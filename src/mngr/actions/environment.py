@@ -1,10 +1,12 @@
 """What an agent finds in its environment: a clean base, who it is, and what the user asked for by name."""
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from mngr.errors import UsageError
+from mngr.hosts.protocol import Host, shares_files
 from mngr.model.agent import AgentSpec
+from mngr.sh.program import load
 from mngr.store.paths import HostPaths
 from mngr.store.runfile import check_env
 
@@ -84,3 +86,13 @@ def expand_home(path: str, env: Mapping[str, str]) -> str:
     return (
         env.get("HOME", os.path.expanduser("~")) + path[1:] if path == "~" or path.startswith("~/") else path
     )
+
+
+def agent_shell_argv(host: Host, agent_id: str, argv: Sequence[str]) -> list[str]:
+    """The words that run a command as the agent would.
+
+    On another host nothing of our environment arrives. Here it must not: what is run may be what an agent wrote.
+    """
+    run = HostPaths(host.dir).agent(agent_id).run
+    enter = ["sh", "-c", load("sh/enter"), run] if shares_files(host) else ["sh", run]
+    return [*enter, "--", *argv]

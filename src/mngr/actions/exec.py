@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import BinaryIO
 
-from mngr.actions.agent_shell import agent_shell_argv
+from mngr.actions.environment import agent_shell_argv
 from mngr.actions.manager import Manager, default_manager
 from mngr.actions.rows import Row
 from mngr.actions.targets import resolve_one

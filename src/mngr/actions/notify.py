@@ -7,8 +7,7 @@ from mngr.actions.manager import Manager
 from mngr.actions.rows import Row
 from mngr.errors import MngrError
 from mngr.model.agent import AgentState
-from mngr.sh.program import READ_AND_RUN, encode
-from mngr.sh.quote import quote
+from mngr.sh.program import READ_AND_RUN, encode, quote
 from mngr.store.paths import HostPaths
 
 _DEADLINE_S = 10.0

@@ -11,7 +11,7 @@ from mngr.transfer.git import git
 from mngr.transfer.protocol import WorkSource
 from mngr.transfer.source import find_source
 
-_URL = re.compile(r"[a-z][a-z0-9+.-]*://|[^/\s:]+@[^/\s:]+:")
+_URL = r"[a-z][a-z0-9+.-]*://|[^/\s:]+@[^/\s:]+:"
 _CLONE_S = 1800.0
 
 
@@ -19,7 +19,7 @@ def find_origin(text: str, base: str, manager: Manager, *, include_dirty: bool) 
     """Reads `--from`: a path first, then a git URL, then an agent's name."""
     path = os.path.join(manager.cwd, text)
     if not os.path.isdir(path):
-        if _URL.match(text):
+        if re.match(_URL, text):
             path = _clone_of(text, manager)
         elif is_valid_name(text) or is_agent_id(text):
             from mngr.actions.agent_source import find_work  # looks at every host, and few creations need it

@@ -13,8 +13,7 @@ from mngr.model.event import Event
 from mngr.model.ids import check_name
 from mngr.sh.codes import Exit
 from mngr.sh.lines import append, ring
-from mngr.sh.program import READ_AND_RUN, encode
-from mngr.sh.quote import quote
+from mngr.sh.program import READ_AND_RUN, encode, quote
 from mngr.store.paths import HostPaths
 from mngr.tmux.server import tmux_sh
 

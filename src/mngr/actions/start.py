@@ -15,7 +15,7 @@ from mngr.model.agent import Agent, AgentSpec, AgentState, Change
 from mngr.model.event import Event
 from mngr.sh.codes import Exit
 from mngr.sh.lines import append, put, ring
-from mngr.sh.quote import quote
+from mngr.sh.program import quote
 from mngr.store.paths import HostPaths
 from mngr.store.runfile import RunFile, parse_run_file, run_file_text
 from mngr.store.untrusted import UnfitError

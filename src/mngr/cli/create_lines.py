@@ -5,9 +5,8 @@ from collections.abc import Iterator
 
 from mngr.actions.create.batch import create_many
 from mngr.actions.create.plan import make_plan
-from mngr.actions.create.request import CreateSpec, read_request, request_keys, split_request
+from mngr.actions.create.request import CreateSpec, join_requests, read_request, request_keys, split_request
 from mngr.actions.create.steps import AgentDiedError
-from mngr.actions.create.template import join_requests
 from mngr.cli.call import Call
 from mngr.cli.options import Chosen
 from mngr.cli.outcome import TargetOutcome, report

@@ -6,8 +6,13 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from mngr.actions.create.request import CreateSpec, DeclaredOption, declared_options, read_request
-from mngr.actions.create.template import join_requests
+from mngr.actions.create.request import (
+    CreateSpec,
+    DeclaredOption,
+    declared_options,
+    join_requests,
+    read_request,
+)
 from mngr.cli.option_groups import RequestOption
 from mngr.config.layers import Config
 

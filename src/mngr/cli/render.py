@@ -11,6 +11,7 @@ from msgspec import Struct
 from mngr.cli.records import as_record, fields_of
 from mngr.cli.terminal_text import paint, wants_colour
 from mngr.errors import MngrError, UsageError, did_you_mean
+from mngr.model.agent import Change
 from mngr_lib.safe_text import one_line, raw, safe_lines, writing
 
 HUMAN, JSON, JSONL = "human", "json", "jsonl"
@@ -146,3 +147,13 @@ def discard(number: int) -> None:
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, number)
     os.close(null)
+
+
+def change_text(done: str, change: Change, *, unchanged: str = "") -> str:
+    """`Stopped foo`, and each note indented."""
+    word = done if change.changed else unchanged or f"{done} already"
+    return with_notes(f"{word} {one_line(change.agent.name)}", change.notes)
+
+
+def with_notes(line: str, notes: tuple[str, ...]) -> str:
+    return "\n".join([line, *(f"  {one_line(note)}" for note in notes)])

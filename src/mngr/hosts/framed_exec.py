@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from mngr.errors import MngrError, TimedOutError
 from mngr.process import Completed, Stream
 from mngr.sh.codes import Exit
-from mngr.sh.quote import quote, words
+from mngr.sh.program import quote, words
 from mngr.store.runfile import is_plain
 
 _CHUNK = 1 << 16

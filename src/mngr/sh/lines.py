@@ -3,7 +3,7 @@
 import time
 
 from mngr.model.event import Event, encode_event
-from mngr.sh.quote import quote
+from mngr.sh.program import quote
 
 
 def put(path: str, text: str, *, mode: int = 0o600) -> str:

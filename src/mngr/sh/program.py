@@ -1,11 +1,11 @@
-"""Loads shell programs from their files, with the libraries and exit codes that they name, and passes them values."""
+"""Loads shell programs from their files, with the libraries and exit codes that they name; passes and quotes values."""
 
 import os
 import re
 from functools import cache
 
+from mngr.errors import UsageError
 from mngr.sh.codes import Exit
-from mngr.sh.quote import quote
 
 _PACKAGE = os.path.dirname(os.path.dirname(__file__))
 _LIBRARIES = os.path.join(_PACKAGE, "sh", "lib")
@@ -45,6 +45,18 @@ def argv(name: str, /, *parameters: str, **values: str | int) -> tuple[str, ...]
     return ("sh", "-c", assignments(**values) + load(name), f"mngr-{os.path.basename(name)}", *parameters)
 
 
+def quote(text: str) -> str:
+    """One shell word that means exactly this text, in dash, busybox and bash alike."""
+    if "\0" in text:
+        raise UsageError("text for a command holds a NUL byte", hint="remove it: no program can be given one")
+    return "'" + text.replace("'", "'\\''") + "'"
+
+
+def words(*texts: str) -> str:
+    """Texts as shell words, joined by blanks."""
+    return " ".join(quote(text) for text in texts)
+
+
 def encode(script: str) -> bytes:
     """Bytes of a script; text that came from the file system or the environment becomes the same bytes again."""
     return script.encode("utf-8", "surrogateescape")
@@ -54,10 +66,20 @@ def _collect(path: str, parts: dict[str, str]) -> None:
     """Adds the text of a file to `parts`, after the libraries that it uses; each comes once."""
     if path in parts:
         return
+    libraries, text = _read(path)
+    for library in libraries:
+        _collect(os.path.join(_LIBRARIES, f"{library}.sh"), parts)
+    parts[path] = text
+
+
+@cache
+def _read(path: str) -> tuple[list[str], str]:
+    """The names of the libraries that a file uses, and its lines without comments and indentation."""
+    libraries, lines = [], []
     with open(path, encoding="utf-8") as file:
-        lines = [line.strip() for line in file]
-    for line in lines:
-        if line.startswith(_USES):
-            for library in line.removeprefix(_USES).split():
-                _collect(os.path.join(_LIBRARIES, f"{library}.sh"), parts)
-    parts[path] = "".join(f"{line}\n" for line in lines if line and not line.startswith("#"))
+        for line in map(str.strip, file):
+            if line.startswith(_USES):
+                libraries += line.removeprefix(_USES).split()
+            elif line and line[0] != "#":
+                lines.append(line + "\n")
+    return libraries, "".join(lines)

@@ -8,8 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from mngr.errors import UsageError
-from mngr.sh.program import load
-from mngr.sh.quote import quote, words
+from mngr.sh.program import load, quote, words
 from mngr.store.paths import AgentPaths
 from mngr.store.untrusted import UnfitError, decode
 

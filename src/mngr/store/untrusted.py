@@ -34,11 +34,10 @@ _WORD = r"[a-z][a-z0-9_-]{0,31}\Z"
 _PREFIX = r"(?:[A-Za-z_][A-Za-z0-9_-]{0,31})?\Z"
 _AT = r"(?s)(.*) - at `\$\.?([^`]*)`\Z"
 # The fields of a spec in a row, as nearly all are. Whatever this takes, the rules of each field take too.
-_USUAL = re.compile(
-    r"[A-Za-z0-9](?:[\w-]{0,61}[A-Za-z0-9])?\n[\w.-]{1,64}"
+_USUAL = (
+    r"(?a)[A-Za-z0-9](?:[\w-]{0,61}[A-Za-z0-9])?\n[\w.-]{1,64}"
     r"\n(?:/\.?[\w-][\w.+@-]*)*\n(?:/\.?[\w-][\w.+@-]*)*\n(?:\w[\w-]*(?:/\w[\w-]*)*)?"
-    r"\n(?:[0-9a-f]{40})?\n[a-z]{1,32}\n(?:[A-Za-z_][\w-]{0,31})?\n[\w.-]{0,255}\n[\w.-]{0,255}\Z",
-    re.ASCII,
+    r"\n(?:[0-9a-f]{40})?\n[a-z]{1,32}\n(?:[A-Za-z_][\w-]{0,31})?\n[\w.-]{0,255}\n[\w.-]{0,255}\Z"
 )
 _ACTIVITIES = frozenset(("", "busy", "end_of_turn", "permission", "input", "unknown"))
 # What decoding raises: DecodeError, UnicodeDecodeError (a ValueError), RecursionError for what is nested too deeply.
@@ -260,7 +259,7 @@ def _is_usual(spec: AgentSpec) -> bool:
         *(spec.transfer, spec.prefix, spec.project, spec.source_machine),
     )
     return (
-        _USUAL.match("\n".join(texts)) is not None
+        re.match(_USUAL, "\n".join(texts)) is not None
         and 0 <= spec.created_at < LAST_SECOND
         and "\0" not in "".join(spec.argv)
         and are_labels(spec.labels)

@@ -9,8 +9,7 @@ from mngr.errors import RefusedError, TimedOutError, UnreachableError, UsageErro
 from mngr.hosts.protocol import Host
 from mngr.model.message import MESSAGE_LIMIT
 from mngr.sh.codes import Exit
-from mngr.sh.program import argv, program
-from mngr.sh.quote import quote, words
+from mngr.sh.program import argv, program, quote, words
 from mngr.store.paths import AgentPaths, HostPaths
 from mngr.store.untrusted import LAST_PID, read_number
 from mngr.tmux.server import tmux_sh, tmux_values

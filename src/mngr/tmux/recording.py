@@ -11,8 +11,7 @@ from mngr.hosts.protocol import Host
 from mngr.model.agent import AgentSpec
 from mngr.sh.codes import Exit
 from mngr.sh.lines import put
-from mngr.sh.program import argv, program
-from mngr.sh.quote import quote
+from mngr.sh.program import argv, program, quote
 from mngr.store.paths import HostPaths
 from mngr.tmux.pane import COLUMNS, ROWS
 from mngr.tmux.server import tmux_values

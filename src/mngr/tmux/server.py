@@ -4,8 +4,7 @@ import os
 import zlib
 from functools import cache
 
-from mngr.sh.program import load, program
-from mngr.sh.quote import quote, words
+from mngr.sh.program import load, program, quote, words
 from mngr.store.paths import HostPaths
 
 # sockaddr_un holds 108 bytes, 104 on some systems.

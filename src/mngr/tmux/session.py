@@ -7,8 +7,7 @@ from mngr.hosts.protocol import Host
 from mngr.model.agent import AgentSpec
 from mngr.process import Completed
 from mngr.sh.codes import Exit
-from mngr.sh.program import READ_AND_RUN, encode, program
-from mngr.sh.quote import quote, words
+from mngr.sh.program import READ_AND_RUN, encode, program, quote, words
 from mngr.store.paths import AgentPaths, HostPaths
 from mngr.store.untrusted import LAST_PID, read_number
 from mngr.tmux.pane import COLUMNS, ROWS

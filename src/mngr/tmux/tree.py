@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 from mngr.errors import MngrError
 from mngr.hosts.protocol import Host
-from mngr.sh.program import READ_AND_RUN, encode, program
-from mngr.sh.quote import words
+from mngr.sh.program import READ_AND_RUN, encode, program, words
 from mngr.store.paths import HostPaths
 from mngr.tmux.server import tmux_values
 

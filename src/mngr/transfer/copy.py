@@ -4,7 +4,7 @@ import os
 
 from mngr.errors import UsageError
 from mngr.hosts.protocol import Host, shares_files
-from mngr.sh.quote import quote, words
+from mngr.sh.program import quote, words
 from mngr.transfer import work_dir as work_dirs
 from mngr.transfer.fetch import fetch_branch
 from mngr.transfer.git import NEEDS_GIT, failed, run_script

@@ -1,8 +1,7 @@
 """Uncommitted work as a commit: taken without touching index, HEAD or stash, replayed at the other end."""
 
 from mngr.errors import MngrError
-from mngr.sh.program import program
-from mngr.sh.quote import quote
+from mngr.sh.program import program, quote
 from mngr.transfer.git import run_script_here
 from mngr.transfer.protocol import WorkSource
 

@@ -7,7 +7,7 @@ import msgspec
 
 from mngr.errors import MngrError, RefusedError, UnreachableError, UsageError
 from mngr.hosts.protocol import Host, shares_files
-from mngr.sh.quote import quote
+from mngr.sh.program import quote
 from mngr.transfer.fetch import (
     NoRepositoryError,
     Standing,

@@ -11,8 +11,7 @@ from mngr.errors import MngrError, NotFoundError, RefusedError, UsageError
 from mngr.hosts.protocol import Host
 from mngr.process import Stream
 from mngr.sh.codes import Exit
-from mngr.sh.program import READ_AND_RUN, encode, load
-from mngr.sh.quote import quote
+from mngr.sh.program import READ_AND_RUN, encode, load, quote
 from mngr.transfer.git import run_script
 from mngr.transfer.pack import LastWords
 from mngr.transfer.safe_paths import Limits, open_parent, plain_path, show

@@ -6,8 +6,7 @@ from mngr import process
 from mngr.errors import MngrError
 from mngr.hosts.protocol import Host
 from mngr.process import CommandFailedError, Completed
-from mngr.sh.program import READ_AND_RUN, encode
-from mngr.sh.quote import quote, words
+from mngr.sh.program import READ_AND_RUN, encode, quote, words
 from mngr_lib.git import FOREIGN, ISOLATED_ENV, ISOLATED_SETTINGS, git_argv, git_env
 
 _NO_GIT = 127

@@ -7,8 +7,7 @@ from mngr.errors import MngrError
 from mngr.hosts.protocol import Host, shares_files
 from mngr.process import CommandFailedError, Completed, Stream
 from mngr.sh.codes import Exit
-from mngr.sh.program import program
-from mngr.sh.quote import quote
+from mngr.sh.program import program, quote
 from mngr.transfer.files import pull_files
 from mngr.transfer.pack import LastWords
 from mngr.transfer.tar import TAR_TIMEOUT_S

@@ -8,8 +8,7 @@ from mngr.hosts.framed_exec import new_mark
 from mngr.hosts.protocol import Host
 from mngr.process import Completed
 from mngr.sh.codes import Exit
-from mngr.sh.program import READ_AND_RUN, encode
-from mngr.sh.quote import quote, words
+from mngr.sh.program import READ_AND_RUN, encode, quote, words
 from mngr.transfer import work_dir as work_dirs
 from mngr.transfer.dirty import replay_script, snapshot_commit
 from mngr.transfer.fetch import fetch_branch

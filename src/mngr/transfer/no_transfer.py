@@ -2,7 +2,7 @@
 
 from mngr.errors import MngrError
 from mngr.hosts.protocol import Host, shares_files
-from mngr.sh.quote import quote
+from mngr.sh.program import quote
 from mngr.transfer import work_dir as work_dirs
 from mngr.transfer.git import run_script
 from mngr.transfer.protocol import Brought, Sent, WorkSource

@@ -8,7 +8,7 @@ from mngr import process
 from mngr.errors import RefusedError, TimedOutError
 from mngr.hosts.protocol import Host
 from mngr.process import CommandFailedError, Completed, Stream
-from mngr.sh.quote import words
+from mngr.sh.program import words
 from mngr.transfer.git import check_git, failed, prelude
 from mngr.transfer.safe_paths import Limits, show_size
 from mngr.transfer.view import Checkout, enter_script

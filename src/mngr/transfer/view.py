@@ -9,8 +9,7 @@ and is never asked to.
 from msgspec import Struct
 
 from mngr.hosts.protocol import Host, shares_files
-from mngr.sh.program import assignments, load, program
-from mngr.sh.quote import words
+from mngr.sh.program import assignments, load, program, words
 from mngr.store.paths import HostPaths
 from mngr.transfer.dirty import SNAPSHOT_MESSAGE
 from mngr.transfer.git import ISOLATE

@@ -8,8 +8,7 @@ from mngr.hosts.protocol import Host
 from mngr.process import Completed
 from mngr.sh.codes import Exit
 from mngr.sh.lines import remove_tree
-from mngr.sh.program import program
-from mngr.sh.quote import quote
+from mngr.sh.program import program, quote
 from mngr.store.paths import REMOVED, HostPaths
 from mngr.transfer.git import run_script
 

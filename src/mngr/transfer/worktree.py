@@ -9,7 +9,7 @@ from mngr import process
 from mngr.errors import RefusedError, UsageError
 from mngr.hosts.protocol import Host, shares_files
 from mngr.process import Completed
-from mngr.sh.quote import quote
+from mngr.sh.program import quote
 from mngr.store.lock import locked
 from mngr.transfer.dirty import replay_script, snapshot_commit
 from mngr.transfer.git import failed, git, run_script

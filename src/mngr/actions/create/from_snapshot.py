@@ -38,7 +38,7 @@ from mngr.errors import MngrError, NotFoundError, RefusedError, UsageError, did_
 from mngr.hosts.protocol import Host, Snapshots, shares_files
 from mngr.model.address import Address
 from mngr.model.agent import AgentSpec
-from mngr.sh.quote import quote
+from mngr.sh.program import quote
 from mngr.store.runfile import parse_run_file
 from mngr.store.untrusted import UnfitError, read_noted_spec
 from mngr.transfer.git import run_script

@@ -17,8 +17,7 @@ from mngr.agents.protocol import AgentType, Resumable
 from mngr.errors import MngrError
 from mngr.hosts.protocol import Host, shares_files
 from mngr.model.agent import AgentSpec
-from mngr.sh.program import READ_AND_RUN, encode
-from mngr.sh.quote import quote
+from mngr.sh.program import READ_AND_RUN, encode, quote
 from mngr.store.paths import HostPaths
 from mngr.store.runfile import RunFile
 from mngr.transfer import work_dir as work_dirs

@@ -6,9 +6,8 @@ import msgspec
 from msgspec import Struct
 
 from mngr import registry
-from mngr.actions.create.request import CreateSpec
+from mngr.actions.create.request import CreateSpec, join_requests
 from mngr.actions.create.seed import Seed
-from mngr.actions.create.template import join_requests
 from mngr.actions.environment import asked_env
 from mngr.actions.manager import Manager
 from mngr.actions.origin import find_origin

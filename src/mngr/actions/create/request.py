@@ -1,4 +1,4 @@
-"""What `create` is asked for. Every option is declared once, on its field: its words, and what help says of it."""
+"""What `create` is asked for: options, each declared once on its field, and templates as defaults for them."""
 
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -7,6 +7,8 @@ from typing import Annotated, Any, TypedDict
 import msgspec
 from msgspec import Struct, field
 
+from mngr.config.keys import join_key
+from mngr.config.layers import Config
 from mngr.errors import UsageError, did_you_mean
 from mngr.model.duration import parse_duration
 from mngr.model.host import HostOptions
@@ -118,6 +120,12 @@ class CreateFields(TypedDict, total=False):
     offline: bool
 
 
+# Options of the command that are no part of a request: a template may set them for the command line.
+COMMAND_OPTIONS = frozenset(
+    "connect foreground connect_command jobs max_running dry_run message_file edit_message "
+    "format json quiet verbose".split()
+)
+
 HOST_FIELDS = HostOptions.__struct_fields__
 """Options that a provider must be able to honour."""
 
@@ -224,3 +232,28 @@ def _pairs(option: DeclaredOption, words: Iterable[str]) -> dict[str, str]:
             raise UsageError(f'{flag} "{word}" is not NAME=VALUE', hint=f"write {flag} NAME=VALUE{also}")
         pairs[name] = value
     return pairs
+
+
+def join_requests(*requests: CreateSpec, config: Config) -> CreateSpec:
+    """One request of several: an earlier one wins, and the template of each wins over the requests after it."""
+    joined = CreateSpec()
+    for request in requests:
+        joined = with_defaults(joined, msgspec.structs.replace(request, template=""))
+        if request.template:
+            joined = with_defaults(joined, _read_template(request.template, config))
+    return joined
+
+
+def _read_template(name: str, config: Config) -> CreateSpec:
+    table = config.section(join_key(("templates", name)))
+    if not table:
+        known = config.section("templates")
+        hint = did_you_mean(name, known) or "[templates.NAME] in the config"
+        raise UsageError(f'no template "{name}"', hint=hint)
+    asked, other = split_request(table)
+    for key in other:
+        if key not in COMMAND_OPTIONS:
+            raise UsageError(
+                f'template "{name}" has an unknown option "{key}"', hint=did_you_mean(key, request_keys())
+            )
+    return read_request({**asked, "template": ""})

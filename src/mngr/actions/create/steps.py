@@ -10,11 +10,10 @@ from msgspec import Struct
 
 from mngr import registry
 from mngr.actions import claim as claims
-from mngr.actions.agent_shell import agent_shell_argv
 from mngr.actions.create.host import open_or_make_host
 from mngr.actions.create.launch import check_launch, last_lines, launch_lines
 from mngr.actions.create.plan import Plan, plan_on_image
-from mngr.actions.environment import base_env, identity_env
+from mngr.actions.environment import agent_shell_argv, base_env, identity_env
 from mngr.actions.host_notes import forget_creation, remember_created
 from mngr.actions.manager import Manager
 from mngr.actions.rows import just_launched, look_at, this_process

@@ -21,8 +21,7 @@ from mngr.hosts.protocol import Host, shares_files
 from mngr.model.agent import AgentSpec, AgentState
 from mngr.model.host import HostRef, HostState
 from mngr.sh.lines import remove_tree
-from mngr.sh.program import READ_AND_RUN, encode
-from mngr.sh.quote import quote
+from mngr.sh.program import READ_AND_RUN, encode, quote
 from mngr.store.paths import HostPaths
 from mngr.tmux.server import end_if_empty
 from mngr.transfer.discard import discard

@@ -15,8 +15,7 @@ from mngr.errors import MngrError
 from mngr.hosts.labels import creator_in, spec_of
 from mngr.hosts.protocol import Labelled, Pool
 from mngr.model.host import HostRef, HostState
-from mngr.sh.program import READ_AND_RUN, encode
-from mngr.sh.quote import quote
+from mngr.sh.program import READ_AND_RUN, encode, quote
 from mngr.store.paths import HostPaths
 
 INTERRUPTED = "its creation was interrupted"

@@ -5,8 +5,7 @@ from msgspec import Struct
 from mngr.hosts.protocol import Host
 from mngr.model.agent import AgentSpec
 from mngr.model.host import HostRef
-from mngr.sh.program import program
-from mngr.sh.quote import quote
+from mngr.sh.program import program, quote
 from mngr.store.paths import HostPaths
 from mngr.transfer.dirty import SNAPSHOT_MESSAGE
 from mngr.transfer.refs import SNAPSHOTS, snapshot_refs

@@ -43,8 +43,7 @@ from mngr.model.ids import check_name, is_agent_id, is_valid_name, slug
 from mngr.process import Completed
 from mngr.sh.codes import Exit
 from mngr.sh.lines import append, put, ring
-from mngr.sh.program import READ_AND_RUN, encode
-from mngr.sh.quote import quote
+from mngr.sh.program import READ_AND_RUN, encode, quote
 from mngr.store.paths import HostPaths
 from mngr.store.runfile import RunFile, parse_run_file, run_file_text
 from mngr.store.untrusted import UnfitError, decode

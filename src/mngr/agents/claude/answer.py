@@ -9,8 +9,7 @@ from mngr.model.event import RESUMED, Event
 from mngr.model.message import Delivery, Receipt
 from mngr.process import wait_until
 from mngr.sh.lines import append, ring
-from mngr.sh.program import READ_AND_RUN, encode
-from mngr.sh.quote import quote
+from mngr.sh.program import READ_AND_RUN, encode, quote
 from mngr.tmux.pane import AgentPane, AroundPaste, paste, press
 
 _YES = frozenset(("y", "yes", "ok", "allow", "approve"))

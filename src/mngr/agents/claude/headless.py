@@ -5,7 +5,7 @@ from mngr.agents.claude.type import ClaudeType
 from mngr.hosts.protocol import Host
 from mngr.model.agent import AgentSpec
 from mngr.model.message import Receipt
-from mngr.sh.quote import quote
+from mngr.sh.program import quote
 from mngr.tmux.pane import AgentPane
 
 

@@ -7,8 +7,7 @@ from mngr.errors import UsageError
 from mngr.hosts.protocol import Host
 from mngr.model.agent import AgentSpec
 from mngr.sh.lines import put
-from mngr.sh.program import READ_AND_RUN, encode, load
-from mngr.sh.quote import quote
+from mngr.sh.program import READ_AND_RUN, encode, load, quote
 from mngr.store.paths import HostPaths
 
 _APPROVED_KEY = "@KEY@"

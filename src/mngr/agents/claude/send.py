@@ -12,8 +12,7 @@ from mngr.agents.command import receipt_of
 from mngr.model.event import NEEDS_INPUT, PROMPT_SUBMITTED, RESUMED, SCREEN_UNKNOWN, TURN_ENDED, Event
 from mngr.model.message import Delivery, Receipt
 from mngr.sh.lines import append, ring
-from mngr.sh.program import READ_AND_RUN, encode
-from mngr.sh.quote import quote
+from mngr.sh.program import READ_AND_RUN, encode, quote
 from mngr.store.untrusted import decode
 from mngr.tmux.pane import CHANGED, AgentPane, AroundPaste, check_size, paste, press
 from mngr.tmux.server import tmux_sh

@@ -8,8 +8,7 @@ from mngr.agents.codex.channel import Channel, Message, NotConnectedError
 from mngr.model.event import NEEDS_INPUT, RESUMED, Event
 from mngr.model.message import Delivery, Receipt
 from mngr.sh.lines import append, ring
-from mngr.sh.program import READ_AND_RUN, encode
-from mngr.sh.quote import quote
+from mngr.sh.program import READ_AND_RUN, encode, quote
 from mngr.tmux.pane import AgentPane
 
 _YES = frozenset(("y", "yes", "ok", "allow", "approve"))

@@ -13,7 +13,7 @@ import msgspec
 from mngr.agents.codex.home import SOCKET
 from mngr.errors import MngrError
 from mngr.hosts.protocol import Host
-from mngr.sh.quote import quote
+from mngr.sh.program import quote
 
 _HELLO = (
     b"GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"

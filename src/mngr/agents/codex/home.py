@@ -12,8 +12,7 @@ from mngr.hosts.protocol import Host
 from mngr.model.agent import AgentSpec
 from mngr.model.finding import ERROR, Finding, LaunchPlan
 from mngr.sh.lines import put
-from mngr.sh.program import READ_AND_RUN, encode, load
-from mngr.sh.quote import quote, words
+from mngr.sh.program import READ_AND_RUN, encode, load, quote, words
 from mngr.store.paths import HostPaths
 
 SOCKET = "socket"

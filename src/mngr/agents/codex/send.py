@@ -11,8 +11,7 @@ from mngr.agents.shared.unknown_screen import lines_of, tell_unknown
 from mngr.errors import TimedOutError, UnreachableError
 from mngr.model.message import Delivery, Receipt
 from mngr.process import wait_until
-from mngr.sh.program import argv
-from mngr.sh.quote import quote
+from mngr.sh.program import argv, quote
 from mngr.tmux.pane import AgentPane, capture, check_size, pane_values
 from mngr.tmux.server import tmux_sh
 

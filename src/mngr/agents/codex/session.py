@@ -8,8 +8,7 @@ from mngr.agents.shared.jsonl import count, inner, read_tail, seconds, spendings
 from mngr.hosts.protocol import Host
 from mngr.model.agent import AgentSpec
 from mngr.model.message import Spending, Turn
-from mngr.sh.program import READ_AND_RUN, encode
-from mngr.sh.quote import quote
+from mngr.sh.program import READ_AND_RUN, encode, quote
 from mngr.store.paths import HostPaths
 
 TRANSCRIPT_LIMIT = 8 << 20

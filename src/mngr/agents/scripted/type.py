@@ -21,8 +21,7 @@ from mngr.model.agent import AgentSpec
 from mngr.model.event import NEEDS_INPUT, PROMPT_SUBMITTED, STARTED, TURN_ENDED
 from mngr.model.message import Delivery, Receipt, Turn, Usage
 from mngr.process import wait_until
-from mngr.sh.program import assignments, load
-from mngr.sh.quote import quote
+from mngr.sh.program import assignments, load, quote
 from mngr.store.paths import AgentPaths, HostPaths
 from mngr.store.probe import Evidence
 from mngr.store.state import Phase

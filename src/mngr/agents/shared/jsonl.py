@@ -7,8 +7,7 @@ from msgspec import Struct
 
 from mngr.hosts.protocol import Host
 from mngr.model.message import Turn, Usage
-from mngr.sh.program import load
-from mngr.sh.quote import quote, words
+from mngr.sh.program import load, quote, words
 from mngr.store.untrusted import LAST_SECOND, decode, decode_table, read_number
 
 _MOST_TOKENS = 1 << 53

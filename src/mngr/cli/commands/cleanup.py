@@ -10,10 +10,10 @@ from mngr.actions.filter import Filter
 from mngr.actions.rows import Row
 from mngr.actions.stop import stop_rows
 from mngr.cli.call import Call
-from mngr.cli.change_text import change_text
 from mngr.cli.confirm import confirm
 from mngr.cli.options import Chosen, dry_run_option, duration, with_filters, yes_option
 from mngr.cli.outcome import report
+from mngr.cli.render import change_text
 from mngr.cli.targets import changes_of, do_together
 from mngr.cli.verb import verb
 from mngr.errors import MngrError, UsageError

@@ -13,12 +13,11 @@ from mngr.actions.create.request import CreateSpec
 from mngr.actions.create.steps import AgentDiedError
 from mngr.actions.environment import RECURSION_GUARD
 from mngr.cli.call import Call
-from mngr.cli.change_text import with_notes
 from mngr.cli.create_options import request_from_words, with_create_options
 from mngr.cli.editor import message_text
 from mngr.cli.option_groups import RequestOption
 from mngr.cli.options import connect_command_option, dry_run_option, jobs_option
-from mngr.cli.render import JSON
+from mngr.cli.render import JSON, with_notes
 from mngr.cli.table import state_text
 from mngr.cli.verb import verb
 from mngr.errors import ExitCode, UsageError

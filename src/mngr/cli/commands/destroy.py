@@ -12,12 +12,12 @@ from mngr.actions.hosts import destroy_host
 from mngr.actions.rows import Row
 from mngr.actions.start_hosts import start_stopped_hosts
 from mngr.cli.call import Call
-from mngr.cli.change_text import change_text
 from mngr.cli.confirm import confirm
 from mngr.cli.dry_run import would
 from mngr.cli.host_targets import with_hosts
 from mngr.cli.options import Chosen, dry_run_option, with_targets, yes_option
 from mngr.cli.outcome import TargetOutcome, report
+from mngr.cli.render import change_text
 from mngr.cli.stdin import Item
 from mngr.cli.targets import changes_of, do_together
 from mngr.cli.verb import verb

@@ -5,10 +5,10 @@ import click
 from mngr.actions.filter import Filter
 from mngr.actions.label import label
 from mngr.cli.call import Call
-from mngr.cli.change_text import change_text
 from mngr.cli.dry_run import would
 from mngr.cli.options import Chosen, all_option, dry_run_option, jobs_option, with_filters
 from mngr.cli.outcome import report
+from mngr.cli.render import change_text
 from mngr.cli.table import labels_text
 from mngr.cli.targets import do_each
 from mngr.cli.verb import verb

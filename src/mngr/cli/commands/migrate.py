@@ -4,10 +4,10 @@ import click
 
 from mngr.actions.migrate import destination, migrate
 from mngr.cli.call import Call
-from mngr.cli.change_text import change_text
 from mngr.cli.dry_run import would
 from mngr.cli.options import Chosen, dry_run_option, jobs_option
 from mngr.cli.outcome import report
+from mngr.cli.render import change_text
 from mngr.cli.targets import do_each
 from mngr.cli.verb import verb
 from mngr.errors import UsageError

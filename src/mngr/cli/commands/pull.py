@@ -5,10 +5,10 @@ import click
 from mngr.actions.pull import Pulled, home_of, pull, pull_files, pull_outbox, pull_warnings
 from mngr.actions.rows import Row
 from mngr.cli.call import Call
-from mngr.cli.change_text import with_notes
 from mngr.cli.dry_run import would
 from mngr.cli.options import Chosen, dry_run_option, jobs_option, with_targets
 from mngr.cli.outcome import report
+from mngr.cli.render import with_notes
 from mngr.cli.stdin import Item
 from mngr.cli.targets import do_each
 from mngr.cli.verb import verb

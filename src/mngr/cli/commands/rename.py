@@ -5,8 +5,8 @@ import click
 from mngr.actions.rename import rename
 from mngr.actions.targets import resolve_one
 from mngr.cli.call import Call
-from mngr.cli.change_text import change_text
 from mngr.cli.options import dry_run_option
+from mngr.cli.render import change_text
 from mngr.cli.verb import verb
 from mngr.errors import ExitCode
 from mngr.model.agent import Change

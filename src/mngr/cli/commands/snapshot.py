@@ -14,9 +14,9 @@ from mngr.actions.snapshots.snapshot import (
     snapshot_to_destroy,
 )
 from mngr.cli.call import Call
-from mngr.cli.change_text import change_text
 from mngr.cli.confirm import confirm
 from mngr.cli.options import dry_run_option, yes_option
+from mngr.cli.render import change_text
 from mngr.cli.table import align
 from mngr.cli.terminal_text import columns
 from mngr.cli.verb import VerbGroup, verb

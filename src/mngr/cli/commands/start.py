@@ -6,11 +6,11 @@ from mngr.actions.hosts import start_host
 from mngr.actions.start import start_row
 from mngr.actions.start_hosts import start_stopped_hosts
 from mngr.cli.call import Call
-from mngr.cli.change_text import change_text
 from mngr.cli.dry_run import would
 from mngr.cli.host_targets import with_hosts
 from mngr.cli.options import Chosen, dry_run_option, jobs_option, with_targets
 from mngr.cli.outcome import TargetOutcome, report
+from mngr.cli.render import change_text
 from mngr.cli.targets import do_each
 from mngr.cli.verb import verb
 from mngr.model.agent import Change

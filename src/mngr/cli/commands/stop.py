@@ -8,11 +8,11 @@ from mngr.actions.hosts import stop_host
 from mngr.actions.rows import Row
 from mngr.actions.stop import stop_rows
 from mngr.cli.call import Call
-from mngr.cli.change_text import change_text
 from mngr.cli.dry_run import would
 from mngr.cli.host_targets import with_hosts
 from mngr.cli.options import Chosen, dry_run_option, duration, with_targets
 from mngr.cli.outcome import TargetOutcome, report
+from mngr.cli.render import change_text
 from mngr.cli.targets import changes_of, do_together
 from mngr.cli.verb import verb
 from mngr.model.agent import Change

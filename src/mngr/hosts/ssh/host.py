@@ -16,8 +16,7 @@ from mngr.errors import CapacityError, MngrError, NotFoundError, TimedOutError, 
 from mngr.hosts.files import read_by_run, write_by_run
 from mngr.hosts.framed_exec import collect, framed_program, new_mark, plain_program
 from mngr.process import CommandFailedError, Completed, LocalStream, Stream
-from mngr.sh.program import encode, load
-from mngr.sh.quote import words
+from mngr.sh.program import encode, load, words
 from mngr.store.lock import locked
 from mngr_lib.trace import Span
 
