@@ -14,7 +14,7 @@ from tests.cli.command import Mngr
 from tests.support.world import LEAN, World
 
 from mngr import process
-from mngr.cli.command_table import COMMANDS
+from mngr.cli.commands import COMMANDS
 from mngr.process import Completed, OnlyEnv
 from mngr.registry import plugin_commands
 from mngr_e2e.authoring.interface.programs import Programs

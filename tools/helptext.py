@@ -5,7 +5,7 @@ import os
 import click
 
 from mngr.cli.app import app
-from mngr.cli.command_table import ALIASES, COMMANDS, SECTIONS
+from mngr.cli.commands import ALIASES, COMMANDS, SECTIONS
 
 _SHIPPED = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "src/mngr/cli")
 _HEAD = """\

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from tools.reference_pages import Block, Page, Part, Topic, read_sections
 
-from mngr.cli.command_table import COMMANDS
+from mngr.cli.commands import COMMANDS
 from mngr.cli.option_groups import COMMON
 
 _NOTE = "<!-- Made from the commands by `make docs`; changes here are lost. -->"

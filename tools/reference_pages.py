@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from mngr import registry
 from mngr.cli.app import app
-from mngr.cli.command_table import ALIASES, SECTIONS
+from mngr.cli.commands import ALIASES, SECTIONS
 from mngr.cli.option_groups import COMMON, option_groups, option_lines
 from mngr.cli.shipped import read_shipped, shipped_topics
 from mngr.cli.verb import Verb

@@ -1,10 +1,11 @@
 """What the kernel says of this machine's processes: the one reader of /proc. Where there is none, nothing is known."""
 
 import os
-from typing import NamedTuple
+
+from msgspec import Struct
 
 
-class ProcessStat(NamedTuple):
+class ProcessStat(Struct, frozen=True):
     """Some of /proc/PID/stat."""
 
     state: str

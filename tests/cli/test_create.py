@@ -136,6 +136,31 @@ def test_a_signal_in_the_middle_leaves_nothing(
     assert mngr.world.left_behind() == []
 
 
+@pytest.mark.accept("K4")
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_after_the_launch_keeps_the_agent_and_says_so(
+    mngr: Mngr, tmp_path: Path, number: signal.Signals, code: int
+) -> None:
+    mark, plugin = tmp_path / "created", tmp_path / "plugin"
+    info = plugin / "slow-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: slow\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[mngr.hooks]\nslow = slow_hook:Slow\n")
+    (plugin / "slow_hook.py").write_text(
+        "import pathlib, time, mngr\nclass Slow:\n    @mngr.hookimpl\n    def after_create(self, agent):\n"
+        f"        pathlib.Path({str(mark)!r}).touch()\n        time.sleep(1000)\n"
+    )
+    running = mngr.start("create", "foo", *SLEEP, PYTHONPATH=str(plugin))
+    assert wait_until(mark.exists, PATIENCE_S)
+    running.send_signal(number)
+    out, err = running.communicate(timeout=PATIENCE_S)
+    note = 'note: "foo" was created and runs; to remove it: mngr destroy foo\n'
+    assert (running.returncode, out.decode(), err.decode()) == (code, "", note)
+    assert mngr.ok("list", "--format", "{name} {state}").stdout == "foo RUNNING\n"
+    mngr.ok("destroy", "foo", "--yes")
+    assert mngr.world.left_behind() == []
+
+
 @pytest.mark.accept("K1")
 def test_the_config_sets_defaults_and_flags_win(mngr: Mngr) -> None:
     folder = mngr.world.host_dir

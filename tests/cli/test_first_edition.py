@@ -16,7 +16,7 @@ import pytest
 from tests.cli.command import Mngr
 
 from mngr.cli.app import app
-from mngr.cli.command_table import COMMANDS
+from mngr.cli.commands import COMMANDS
 from mngr.cli.verb import option_names
 from mngr.hosts.docker.settings import DockerSettings
 from mngr.hosts.modal.settings import ModalSettings

@@ -6,7 +6,7 @@ from tests.cli.command import Mngr
 from tools.helptext import completion_text, help_text
 
 from mngr.cli.app import app
-from mngr.cli.command_table import ALIASES, COMMANDS, EQUIVALENT_COMMANDS
+from mngr.cli.commands import ALIASES, COMMANDS, EQUIVALENT_COMMANDS
 from mngr.cli.shipped import read_shipped, shipped_topics
 from mngr.cli.verb import Verb
 

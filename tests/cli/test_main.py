@@ -85,7 +85,7 @@ mngr_lib mngr_lib.files mngr_lib.proc mngr_lib.safe_text mngr_lib.trace mngr mng
 mngr.process mngr.process_group mngr.registry
 mngr.actions mngr.actions.filter mngr.actions.list mngr.actions.manager mngr.actions.rows
 mngr.agents mngr.agents.protocol
-mngr.cli mngr.cli.app mngr.cli.call mngr.cli.command_table mngr.model.duration mngr.cli.errors mngr.cli.commands
+mngr.cli mngr.cli.app mngr.cli.call mngr.model.duration mngr.cli.errors mngr.cli.commands
 mngr.cli.commands.list mngr.cli.option_groups mngr.cli.options mngr.cli.overview mngr.cli.records mngr.cli.render
 mngr.cli.shipped mngr.cli.terminal_text mngr.cli.table mngr.cli.verb
 mngr.config mngr.config.files mngr.config.keys mngr.config.layers mngr.config.locate mngr.config.schema

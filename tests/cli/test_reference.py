@@ -11,7 +11,7 @@ from tools.reference_man import command_man
 from tools.reference_pages import DISTRIBUTION, Page, Part, blocks_of, read_pages, read_topics
 
 from mngr import process, registry
-from mngr.cli.command_table import ALIASES, COMMANDS
+from mngr.cli.commands import ALIASES, COMMANDS
 from mngr.process import Completed
 from mngr.registry import entries
 

@@ -17,7 +17,7 @@ from tests.support.world import World
 from tests.tmr.report.desk import RunDesk, escalation, result
 
 from mngr.cli.app import run
-from mngr.cli.command_table import COMMANDS
+from mngr.cli.commands import COMMANDS
 from mngr.cli.complete import completed
 from mngr_lib.safe_text import one_line, safe_lines
 from mngr_tmr.report.out.progress import Progress

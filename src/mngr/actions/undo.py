@@ -22,6 +22,8 @@ class Undo:
     def __init__(self) -> None:
         self._steps: list[tuple[str, Callable[[], object]]] = []
         self._held = ExitStack()
+        self.is_kept = False
+        """Whether what was made stays, whatever happens now."""
 
     def __enter__(self) -> "Undo":
         return self
@@ -36,6 +38,7 @@ class Undo:
     def keep(self) -> None:
         """What was made stays; leaving undoes nothing of it."""
         self._steps.clear()
+        self.is_kept = True
         self._held.close()
 
     def __exit__(

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from mngr import __version__, registry
-from mngr.cli.command_table import ALIASES, COMMANDS, EQUIVALENT_COMMANDS
+from mngr.cli.commands import ALIASES, COMMANDS, EQUIVALENT_COMMANDS
 from mngr.cli.errors import guarded
 from mngr.cli.overview import overview
 from mngr.errors import UsageError, did_you_mean

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from mngr.cli.render import discard, show_error
+from mngr.cli.render import discard, show_error, show_note
 from mngr.errors import ExitCode, MngrError, UsageError, did_you_mean
 from mngr_lib.safe_text import OutputError, SafeStream
 
@@ -67,8 +67,12 @@ def _code_of(work: Callable[[], Any], debug: bool) -> int:
         code = work()
     except (BrokenPipeError, OutputError) as error:
         return _report_unwritten(error)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interrupt:
+        _show_notes(interrupt)
         return ExitCode.INTERRUPTED
+    except SystemExit as end:
+        _show_notes(end)
+        raise
     except MngrError as error:
         return _report(error)
     except click.UsageError as error:
@@ -98,6 +102,13 @@ def end_for_want_of_a_reader() -> None:
     if callable(signal.getsignal(signal.SIGTERM)) and main is not None:
         _reader_is_gone.set()
         signal.pthread_kill(main, signal.SIGTERM)
+
+
+def _show_notes(interrupt: BaseException) -> None:
+    """Prints what an interrupted command has left, unless nobody can read it any more."""
+    if not _reader_is_gone.is_set():
+        for note in getattr(interrupt, "__notes__", ()):
+            show_note(note)
 
 
 def _report(error: MngrError) -> int:

@@ -126,6 +126,11 @@ def show_error(error: MngrError) -> None:
         _complain(error.hint, "hint", "blue")
 
 
+def show_note(text: str) -> None:
+    """`note: …`."""
+    _complain(text, "note", "blue")
+
+
 def _complain(text: str, label: str = "", colour: str = "") -> None:
     """A line on stderr; further lines are indented, so that none of them can pass for an error of ours.
 

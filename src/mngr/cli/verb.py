@@ -7,7 +7,7 @@ import click
 from msgspec import Struct
 
 from mngr.cli.call import Call
-from mngr.cli.command_table import COMMANDS
+from mngr.cli.commands import COMMANDS
 from mngr.cli.option_groups import CommonVerbOption, RequestOption, option_groups, option_lines
 from mngr.cli.render import HUMAN, JSON, CommandOutput
 from mngr.config.keys import join_key

@@ -5,7 +5,7 @@ import re
 from functools import cache
 
 from mngr.errors import UsageError
-from mngr.sh.codes import Exit
+from mngr.sh.codes import NUMBERS
 
 _PACKAGE = os.path.dirname(os.path.dirname(__file__))
 _LIBRARIES = os.path.join(_PACKAGE, "sh", "lib")
@@ -27,7 +27,7 @@ def load(name: str) -> str:
     """
     parts: dict[str, str] = {}
     _collect(os.path.join(_PACKAGE, f"{name}.sh"), parts)
-    return re.sub(_CODE, lambda code: f"{Exit[code[1]]:d}", "".join(parts.values()))
+    return re.sub(_CODE, lambda code: str(NUMBERS[code[1]]), "".join(parts.values()))
 
 
 def program(name: str, /, **values: str | int) -> str:

@@ -338,10 +338,17 @@ STEPS: tuple[Callable[[Creation], Creation], ...] = (
 
 
 def carry_out(plan: Plan, manager: Manager) -> Change:
-    """Makes what a plan says, or leaves nothing behind."""
-    with Undo() as undo:
-        creation = Creation(plan, manager, undo)
-        for step in STEPS:
-            creation = step(creation)
+    """Makes what a plan says, or leaves nothing behind; a note on an interrupt after the launch says that it runs."""
+    undo = Undo()
+    creation = Creation(plan, manager, undo)
+    try:
+        with undo:
+            for step in STEPS:
+                creation = step(creation)
+    except (KeyboardInterrupt, SystemExit) as interrupt:
+        if undo.is_kept:
+            name = creation.spec.name
+            interrupt.add_note(f'"{name}" was created and runs; to remove it: mngr destroy {name}')
+        raise
     assert creation.change
     return creation.change

@@ -4,7 +4,7 @@ import click
 
 from mngr import registry
 from mngr.cli.call import Call
-from mngr.cli.command_table import ALIASES, COMMANDS
+from mngr.cli.commands import ALIASES, COMMANDS
 from mngr.cli.overview import overview
 from mngr.cli.render import put
 from mngr.cli.shipped import read_shipped, shipped_topics
