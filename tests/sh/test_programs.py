@@ -21,10 +21,6 @@ _SHELL = re.compile(
     r"|^ *(?:exit|export|trap|set|cd|mkdir|printf|echo|rm|mv|exec|until|while|for|if|case) "
     r"|\|\||&&|\[ -|[0-9]?>&[0-9]"
 )
-# How many are left where programs are still composed in Python from parts. Nothing may be added.
-_ALLOWED: dict[str, int] = {
-    "mngr/agents/claude/send.py": 3,
-}
 
 
 def long_shell_strings(source: str) -> Iterator[int]:
@@ -63,7 +59,7 @@ def test_no_shell_program_is_a_string_in_python() -> None:
         count = len(list(long_shell_strings(file.read_text())))
         if count:
             found[str(file.relative_to(SRC))] = count
-    assert found == _ALLOWED
+    assert found == {}
 
 
 @pytest.mark.accept("H3")

@@ -9,13 +9,12 @@ from mngr.agents.claude.observe import KINDS, ClaudeObservation, settled
 from mngr.agents.claude.screen import PROMPT, ScreenKind
 from mngr.agents.claude.text import check_text, readings, sum_of
 from mngr.agents.command import receipt_of
-from mngr.model.event import NEEDS_INPUT, PROMPT_SUBMITTED, RESUMED, SCREEN_UNKNOWN, TURN_ENDED, Event
+from mngr.model.event import SCREEN_UNKNOWN, Event
 from mngr.model.message import Delivery, Receipt
 from mngr.sh.lines import append, ring
-from mngr.sh.program import READ_AND_RUN, encode, quote
+from mngr.sh.program import READ_AND_RUN, assignments, encode, load
 from mngr.store.untrusted import decode
 from mngr.tmux.pane import CHANGED, AgentPane, AroundPaste, check_size, paste, press
-from mngr.tmux.server import tmux_sh
 
 # A command of its own may leave no trace at all, so it is not worth a long wait once the prompt has taken it.
 _EVIDENCE_S, _COMMAND_S = 8.0, 2.0
@@ -89,112 +88,48 @@ def _try(pane: AgentPane, text: str) -> Receipt | None:
 
 
 def _around(pane: AgentPane, seen: ClaudeObservation, text: str) -> AroundPaste:
-    """Looks for the prompt to show the text, presses Enter, and again while it still does, until it said so."""
-    log, session = quote(pane.agent.events), quote(seen.session_file or "/dev/null")
-    submitted = "|".join(f"""*'"cksum":"{sum_of(reading)}"'*""" for reading in readings(text))
-    over = "|".join(f"""*'"kind":"{kind}"'*""" for kind in (RESUMED, PROMPT_SUBMITTED, TURN_ENDED))
-    # A question that was asked long ago and is not on the screen any more is no reason to wait.
-    asks = "true" if seen.says_it_asks else "! mngr_asks"
+    """Looks for the prompt to show the text, presses Enter, and again while it still does, until the log names it."""
+    sums = "|".join(f"""*'"cksum":"{sum_of(reading)}"'*""" for reading in readings(text))
     is_command, ticks = text.startswith("/"), int(_EVIDENCE_S / _TICK_S)
-    enough = int(_COMMAND_S / _TICK_S) if is_command else ticks
-    again = int(_COMMAND_AGAIN_S / _TICK_S) if is_command else 0
-    before = f"""\
-{_functions(pane)}
-mngr_asks() {{ tail -c 4096 {log} | grep -E '"kind":"({KINDS})"' | tail -n 1 | grep -q {NEEDS_INPUT}; }}
-mngr_queued() {{ tail -c +$((read + 1)) {session} 2>/dev/null | grep '"operation":"enqueue"'; }}
-mngr_hear() {{
-  while IFS= read -r one <&7; do
-    case $part$one in {submitted}) said=$part$one ;; esac
-    case $part$one in *'"kind":"{NEEDS_INPUT}"'*) asked=yes ;; {over}) asked= ;; esac
-    part=
-  done
-  part=$part$one
-}}
-mngr_taken() {{ mngr_hear; [ -n "$said" ] || {{ [ $((n % 4)) -eq 0 ] && mngr_queued >/dev/null; }}; }}
-said= part= asked= read=$(wc -c 2>/dev/null <{session} || echo 0)
-exec 7<{log}; cat <&7 >/dev/null
-mngr_look; [ "$is" = empty ] && {asks} || {{ echo {CHANGED} >&2; mngr_drop; exit 1; }}
-"""
-    after = f"""\
-n=0 pressed=0
-until mngr_typed || [ "$n" -ge {int(2 / _TICK_S)} ]; do n=$((n + 1)); sleep {_TICK_S}; done
-n=0
-until mngr_taken; do
-  if [ $((n % 10)) -eq 0 ]; then
-    mngr_look
-    [ "$n" -lt {enough} ] || {{ [ "$is" = typed ] && [ "$n" -lt {ticks} ]; }} || break
-    [ "$(mngr_dead)" = 0 ] || break
-    [ "$pressed" -eq 0 ] || [ "$n" -ge {again} ] || is=waits
-    if [ "$pressed" -lt {_PRESSES} ] && [ -z "$asked" ] && [ "$is" = typed ]; then
-      [ "$pressed" -gt 0 ] || printf '%s\\n' "$text" >{_shown(pane)}
-      mngr_press '\r'; pressed=$((pressed + 1))
-    fi
-  fi
-  n=$((n + 1)); sleep {_TICK_S}
-done
-n=0; mngr_taken && mngr_clear 6
-echo "dead $(mngr_dead)"
-mngr_typed && echo typed
-[ -z "$said" ] || echo said
-mngr_queued | sed 's/^/queued /'
-"""
+    values = assignments(
+        events=pane.agent.events,
+        session_file=seen.session_file or "/dev/null",
+        kinds=KINDS,
+        # A question that was asked long ago and is not on the screen any more is no reason to wait.
+        says_it_asks="yes" if seen.says_it_asks else "",
+        changed=CHANGED,
+        show=int(2 / _TICK_S),
+        most=ticks,
+        enough=int(_COMMAND_S / _TICK_S) if is_command else ticks,
+        again=int(_COMMAND_AGAIN_S / _TICK_S) if is_command else 0,
+        presses=_PRESSES,
+        enter="\r",
+    )
+    names_it = f"mngr_names_it() {{ case $1 in {sums}) ;; *) return 1 ;; esac; }}\n"
+    before = f"{_functions(pane)}{values}{names_it}{load('agents/claude/before_paste')}"
+    after = load("agents/claude/after_paste")
     return AroundPaste(before, after, only_if=_PROMPT_SHOWS, timeout_s=_EVIDENCE_S + 30)
 
 
 def _functions(pane: AgentPane) -> str:
-    """Shell functions that look at the prompt and press keys. A look starts one process: there are many.
-
-    `mngr_look` says whether the prompt `is` there, and empty, typed into, or back with a text that was taken.
-    Now and then a text that was taken comes back into the prompt, with the cursor before it: Enter would send it
-    once more. `mngr_clear` removes it, and nothing that someone typed by hand.
-    """
-    tmux, target, sign = tmux_sh(pane.paths), quote(pane.target), quote(PROMPT)
-    escape, cursor, dim = quote("\x1b["), quote(_CURSOR), quote(_DIM)
-    return f"""\
-LC_ALL=C; export LC_ALL
-mngr_look() {{
-  is=none last= line= text= IFS='
-'; set -f
-  for one in $({tmux} capture-pane -p -e -t {target} 2>/dev/null </dev/null); do
-    case $one in *{sign}*) last=$one ;; esac
-  done
-  unset IFS; set +f
-  [ -n "$last" ] || return 0
-  rest=${{last##*{sign}}} text={sign}
-  while :; do
-    case $rest in *{escape}*) ;; *) line=$line$rest text=$text$rest; break ;; esac
-    line=$line${{rest%%{escape}*}} text=$text${{rest%%{escape}*}} rest=${{rest#*{escape}}}
-    case ${{rest%%m*}} in 7) line=$line{cursor} ;; 2|02|';2'|'0;2') line=$line{dim} ;; esac
-    rest=${{rest#*m}}
-  done
-  while :; do case $text in *' ') text=${{text% }} ;; *) break ;; esac; done
-  case $line in
-    {cursor}|{cursor}' '*|{cursor}?{dim}*) is=empty ;;
-    {cursor}*) is=back ;;
-    *) is=typed ;;
-  esac
-}}
-mngr_typed() {{ mngr_look; [ "$is" = typed ]; }}
-mngr_press() {{ {press(pane, '"$1"', only_if=_PROMPT_SHOWS)}; }}
-mngr_clear() {{
-  shown= n=0
-  {{ read -r shown <{_shown(pane)}; }} 2>/dev/null
-  while mngr_look; [ "$is" != empty ] && [ "$text" = "${{shown:-none}}" ] && [ "$n" -lt 60 ]; do
-    n=$((n + 1)); [ "$n" -lt "$1" ] || mngr_press '{_KILL_TO_END}{_KILL_TO_START}'
-    sleep {_TICK_S}
-  done
-}}
-"""
+    """The shell functions of `prompt.sh`, which look at the prompt and press keys."""
+    values = assignments(
+        sign=PROMPT,
+        escape="\x1b[",
+        cursor=_CURSOR,
+        dim=_DIM,
+        kill=_KILL_TO_END + _KILL_TO_START,
+        shown=f"{pane.agent.dir}/claude/shown",
+        tick=str(_TICK_S),
+    )
+    pressed = press(pane, '"$1"', only_if=_PROMPT_SHOWS)
+    return f"{values}mngr_press() {{ {pressed}; }}\n{load('agents/claude/prompt')}"
 
 
 def _clear(pane: AgentPane) -> bool:
     """Whether what stood in the prompt was a message of ours that had been taken, and is gone now."""
     look = AroundPaste(before=_functions(pane), after='mngr_clear 0\n[ "$is" = empty ] && echo clear')
     return paste(pane, b"", enter=False, around=look).output.endswith(b"clear\n")
-
-
-def _shown(pane: AgentPane) -> str:
-    return quote(f"{pane.agent.dir}/claude/shown")
 
 
 def _is_queued(line: bytes, text: str) -> bool:
