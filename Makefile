@@ -56,11 +56,12 @@ UNIT := tests/model tests/config tests/store tests/transfer tests/hosts/test_loc
 	tests/e2e_kit/tutorial tests/e2e_kit/view tests/e2e_kit/authoring tests/cli/test_main.py tests/cli/test_reference.py \
 	tests/test_api.py tests/test_contracts.py tests/test_process.py tests/test_self_test.py
 
-lint: setup ## ruff, mypy and shellcheck; Biome and the unit tests of the front end
+lint: setup ## ruff, mypy, shellcheck and the word list; Biome and the unit tests of the front end
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	tools/lint-shell
+	tools/words
 	PATH="$$(tools/node):$$PATH" && npm --prefix web run --silent lint && npm --prefix web run --silent test
 
 # Each worker reads all tests, which takes a third of the time once they are compiled; that is done beside the lint.

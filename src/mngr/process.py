@@ -70,8 +70,8 @@ class CommandFailedError(MngrError):
     """A command ran and failed; the machine it ran on is fine."""
 
     def __init__(self, doing: str, completed: Completed) -> None:
-        said = completed.complaint or f"exit code {completed.code}"
-        super().__init__(f"{doing}: {said}")
+        problem = completed.complaint or f"exit code {completed.code}"
+        super().__init__(f"{doing}: {problem}")
         self.completed = completed
 
 
@@ -323,15 +323,15 @@ def _spawn_once(
         )
     except FileNotFoundError as error:
         missing = cwd if cwd and not os.path.isdir(cwd) else argv[0]
-        said = f"{missing}: {error.strerror}".encode()
-        raise CommandFailedError(f"cannot run {argv[0]}", Completed(tuple(argv), 127, b"", said)) from None
+        problem = f"{missing}: {error.strerror}".encode()
+        raise CommandFailedError(f"cannot run {argv[0]}", Completed(tuple(argv), 127, b"", problem)) from None
     except ValueError:
         raise UsageError("a command holds a NUL", hint="remove it: no program can be given one") from None
     except OSError as error:
         if error.errno not in _NOT_RUNNABLE:
             raise
-        said = f"{error.filename or argv[0]}: {error.strerror}".encode()
-        raise CommandFailedError(f"cannot run {argv[0]}", Completed(tuple(argv), 126, b"", said)) from None
+        problem = f"{error.filename or argv[0]}: {error.strerror}".encode()
+        raise CommandFailedError(f"cannot run {argv[0]}", Completed(tuple(argv), 126, b"", problem)) from None
 
 
 def _finish(

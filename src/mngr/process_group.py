@@ -29,7 +29,7 @@ def _is_busy(group: int) -> bool:
 
 
 def _signal(group: int, number: int) -> bool:
-    """Whether anybody was there to be signalled."""
+    """Whether there was a process to signal."""
     try:
         os.killpg(group, number)
     except (ProcessLookupError, PermissionError):

@@ -105,7 +105,7 @@ def end_for_want_of_a_reader() -> None:
 
 
 def _show_notes(interrupt: BaseException) -> None:
-    """Prints what an interrupted command has left, unless nobody can read it any more."""
+    """Prints what an interrupted command has left, unless its reader is gone."""
     if not _reader_is_gone.is_set():
         for note in getattr(interrupt, "__notes__", ()):
             show_note(note)
