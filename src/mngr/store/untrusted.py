@@ -1,7 +1,8 @@
 """The border: everything read from a host passes here, and becomes a record or the name of what does not fit.
 
-A host is not trusted: its users write its files and answer for its programs. So nothing is taken as it comes. Text must be UTF-8, numbers in range, times between 1970 and 2200, names and branches such as mngr gives, and
-nothing large or deeply nested. No function here raises anything but `UnfitError`.
+A host is not trusted: its users write its files and answer for its programs. So nothing is taken as it comes. Text must
+be UTF-8, numbers in range, times between 1970 and 2200, names and branches such as mngr gives, and nothing large or
+deeply nested. No function here raises anything but `UnfitError`.
 """
 
 import re
