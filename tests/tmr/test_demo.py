@@ -92,7 +92,7 @@ def _try_what_it_says(newcomer: Newcomer, repo: Path, said: str) -> None:
     rows = dict(re.findall(r"^  (\w[\w ]+?)  +(\S.*)$", said.partition("try next:")[2], re.MULTILINE))
     assert newcomer("sh", "-c", rows["review"], cwd=repo).stdout.count("\ncommit ") == 4
     assert newcomer("sh", "-c", f"{rows['without a fix']} && git switch -q main", cwd=repo).code == 0
-    assert newcomer("sh", "-c", rows["merge the branch"], cwd=repo).code == 0
+    assert newcomer("sh", "-c", rows["merge"], cwd=repo).code == 0
 
 
 @pytest.mark.slow

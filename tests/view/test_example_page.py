@@ -64,7 +64,7 @@ def test_the_failure_can_be_understood_from_the_page(seen: Visit) -> None:
     seen.page.locator(".row", has_text=FAILING).click()
     detail = seen.page.locator("main.detail")
     expect(detail).to_contain_text("expected the terminal to show 'buy milk'")
-    expect(detail).to_contain_text("someone else adds a note meanwhile")
+    expect(detail).to_contain_text("another user adds a note meanwhile")
     expect(detail).to_contain_text("# arrows move, space marks, a adds, d deletes, q leaves")
 
 

@@ -59,7 +59,7 @@ def _next(stage: DemoSetup, branch: str) -> Iterable[str]:
         ("go there", f"cd {shlex.quote(os.path.relpath(stage.example.repo))}"),
         ("serve the page", "mngr tmr report --serve"),
         ("review", f"git log --reverse -p main..{branch}"),
-        ("merge the branch", f"git merge {branch}"),
+        ("merge", f"git merge {branch}"),
         ("without a fix", f"git switch {branch} && git revert --no-edit HEAD"),
         ("a real agent", "mngr tmr run tests --type claude -- -k add_keeps"),
     )
