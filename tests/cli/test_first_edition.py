@@ -6,6 +6,7 @@ Paths and the machine's name are placeholders in it.
 """
 
 import os
+import sys
 import tarfile
 import tomllib
 from pathlib import Path
@@ -44,6 +45,7 @@ def old(mngr: Mngr) -> Mngr:
         b"@TOP@/host": os.fsencode(mngr.world.host_dir),
         b"@TOP@": os.fsencode(folder),
         b"@MACHINE@": os.uname().nodename.encode(),
+        b"@PYTHON@": os.fsencode(sys.executable),
     }
     with tarfile.open(FILES / "host.tar.gz") as archive:
         for member in archive:
