@@ -23,8 +23,8 @@ _UNFINISHED = re.compile(r"\.(?:incoming|new)-(\d+)-.*|.*\.new\.(\d+)\.[0-9a-f]{
 _CAST_LIMIT = 256 << 20
 _PIECE = 1 << 20
 _LONGEST_NAME = 200
-# Of a larger one only the text is searched.
-_JSON_LIMIT = 64 << 20
+# Of a larger one only the text is searched: what an agent wrote takes many times its size when it is decoded.
+_JSON_LIMIT = 8 << 20
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _PRIVATE, _PRIVATE_PROGRAM, _PRIVATE_FOLDER = 0o600, 0o700, 0o700
 
