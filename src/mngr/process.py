@@ -382,7 +382,7 @@ def _talk(child: "subprocess.Popen[bytes]", stdin: bytes, deadline: float) -> tu
             break
         for fd, _ in poller.poll(20 if leave_at is None else 5):
             if fd == in_fd:
-                left = _feed(fd, left)
+                left = write_some(fd, left)
             if not left if fd == in_fd else not _drain(fd, heard[fd], _CHUNK):
                 poller.unregister(fd)
                 open_fds.discard(fd)
@@ -399,7 +399,7 @@ def _reap(child: "subprocess.Popen[bytes]", deadline: float) -> None:
         raise _DeadlineError from None
 
 
-def _feed(fd: int, left: memoryview) -> memoryview:
+def write_some(fd: int, left: memoryview) -> memoryview:
     """Writes what the pipe takes and returns the rest: nothing once the reader is gone."""
     if not left:
         return left

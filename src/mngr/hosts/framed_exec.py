@@ -11,7 +11,7 @@ import time
 from collections.abc import Mapping, Sequence
 
 from mngr.errors import MngrError, TimedOutError
-from mngr.process import Completed, Stream
+from mngr.process import Completed, Stream, write_some
 from mngr.sh.codes import Exit
 from mngr.sh.program import quote, words
 from mngr.store.runfile import is_plain
@@ -66,7 +66,7 @@ def collect(stream: Stream, mark: str, stdin: bytes, timeout_s: float) -> Comple
             raise TimedOutError(f"no end within {timeout_s:g} s")
         for fd, _ in poller.poll(wait_s * 1000):
             if fd == feed:
-                left = _feed(fd, left)
+                left = write_some(fd, left)
                 if not left:
                     poller.unregister(fd)
                     stream.stdin.close()
@@ -119,15 +119,3 @@ class FramedOutput:
         if len(digits) == _CODE_DIGITS:
             # A host that prints no code here has not said how the command ended.
             self.is_done, self.code = True, int(digits) if digits.isdigit() else -1
-
-
-def _feed(fd: int, left: memoryview) -> memoryview:
-    """Writes what the pipe takes and returns the rest: nothing once the reader is gone."""
-    if not left:
-        return left
-    try:
-        return left[os.write(fd, left[:_CHUNK]) :]
-    except BlockingIOError:
-        return left
-    except BrokenPipeError:
-        return memoryview(b"")
