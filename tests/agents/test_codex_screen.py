@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from mngr.agents.codex.screen import what_is_in_the_way
+from mngr.agents.codex.screen import unknown_screen_text
 from mngr.agents.shared.unknown_screen import lines_of
 
 SCREENS = Path(__file__).parent / "screens/codex"
@@ -26,14 +26,14 @@ def screen(name: str) -> str:
     ],
 )
 def test_a_known_dialog_comes_with_advice_and_its_own_words(name: str, advice: str, shown: str) -> None:
-    said = what_is_in_the_way(screen(name))
+    said = unknown_screen_text(screen(name))
     assert advice in said
     assert shown in said
 
 
 @pytest.mark.parametrize("name", ["prompt", "busy", "permission"])
 def test_any_other_screen_is_shown_as_it_is(name: str) -> None:
-    assert what_is_in_the_way(screen(name)).startswith("something is in the way on its screen: ")
+    assert unknown_screen_text(screen(name)).startswith("its screen shows something unknown: ")
 
 
 def test_a_drawing_that_moves_is_no_news() -> None:

@@ -49,7 +49,7 @@ def start_host(target: str, *, manager: Manager | None = None) -> list[Agent]:
 def destroy_host(
     target: str, *, discard_unreadable: bool = False, manager: Manager | None = None
 ) -> list[Change | MngrError]:
-    """Removes a host's agents, then the host with all that is on it; a machine of a pool is only let go of."""
+    """Removes a host's agents, then the host with all that is on it; a machine of a pool is only forgotten."""
     manager = default_manager(manager)
     look = _look(target, manager)
     if look.ref.provider == "local":

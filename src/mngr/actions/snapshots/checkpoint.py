@@ -107,7 +107,7 @@ def put_back_script(place: Checkout, spec: AgentSpec, taken: Taken) -> str:
 
 
 def remove_script(host: Host, taken: Taken) -> str:
-    """Shell lines that remove a snapshot and let go of its commit. Twice is safe."""
+    """Shell lines that remove a snapshot and the reference to its commit. Twice is safe."""
     repository = quote(taken.repository)
     drop = f"""if [ -d {repository} ]; then
   git --git-dir={repository} update-ref -d {quote(taken.ref)}

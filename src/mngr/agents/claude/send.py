@@ -63,7 +63,7 @@ def _try(pane: AgentPane, text: str) -> Receipt | None:
     if not seen.screen.is_ready:
         event = append(pane.agent.events, Event(time.time(), SCREEN_UNKNOWN))
         pane.host.run(READ_AND_RUN, stdin=encode(f"{event}\n{ring(pane.paths.bell)}"))
-        return _blocked(f"something is in the way on its screen: {seen.screen.last_lines()}")
+        return _blocked(f"its screen shows something unknown: {seen.screen.last_lines()}")
     pasted = paste(pane, text.encode(), enter=False, around=_around(pane, seen, text))
     if pasted.taken:
         printed = [line.partition(b" ")[::2] for line in pasted.output.split(b"\n")]

@@ -10,7 +10,7 @@ _KNOWN = {
 }
 
 
-def what_is_in_the_way(screen: str) -> str:
+def unknown_screen_text(screen: str) -> str:
     """What a person has to know: what can be done, where that is known, and the end of the screen."""
     known = next((advice for sign, advice in _KNOWN.items() if sign in screen), "")
-    return f"{known or 'something is in the way on its screen'}: {end_of(screen)}"
+    return f"{known or 'its screen shows something unknown'}: {end_of(screen)}"

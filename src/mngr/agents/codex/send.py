@@ -5,7 +5,7 @@ import time
 
 from mngr.agents.codex.answer import answer
 from mngr.agents.codex.channel import Channel, Message, NotConnectedError, NotGrantedError
-from mngr.agents.codex.screen import what_is_in_the_way
+from mngr.agents.codex.screen import unknown_screen_text
 from mngr.agents.shared.plain_text import check_text
 from mngr.agents.shared.unknown_screen import lines_of, tell_unknown
 from mngr.errors import TimedOutError, UnreachableError
@@ -121,5 +121,5 @@ def _blocked(pane: AgentPane, why: str = "") -> Receipt:
     if not _is_alive(pane):
         why = "its process has ended, or its session is gone"
     return Receipt(
-        Delivery.BLOCKED, f"nothing was sent: {why or what_is_in_the_way(capture(pane))}", time.time()
+        Delivery.BLOCKED, f"nothing was sent: {why or unknown_screen_text(capture(pane))}", time.time()
     )

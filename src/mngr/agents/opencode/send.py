@@ -25,7 +25,7 @@ def send(pane: AgentPane, message: bytes) -> Receipt:
             return _blocked("its process has ended, or its session is gone")
         if not seen.is_up:
             tell_unknown(pane)
-            return _blocked(f"something is in the way on its screen: {end_of(capture(pane))}")
+            return _blocked(f"its screen shows something unknown: {end_of(capture(pane))}")
         home = f"{pane.agent.dir}/opencode"
         if seen.asked:
             answer = answer_to(seen.asked[0], text)

@@ -46,10 +46,10 @@ from mngr.model.agent import Change
 def command(call: Call, chosen: Chosen, *, discard_unreadable: bool, yes: bool, dry_run: bool) -> int:
     """Remove agents: processes, session, working copy, branch and state; exactly their own things.
 
-    A branch with commits that are nowhere else is kept, and said so. An agent whose commits cannot be read, because its
-    repository is damaged, stays until --discard-unreadable lets them go. Asks first on a terminal;
+    A branch with commits that are nowhere else is kept and named. An agent whose commits cannot be read, because its
+    repository is damaged, stays until --discard-unreadable gives them up. Asks first on a terminal;
     otherwise it needs --yes. @HOST.PROVIDER also removes the host, with everything on it; a machine that
-    ssh reaches is only let go of. A stopped host is started to remove an agent from it, unless that means a new one and
+    ssh reaches is only forgotten. A stopped host is started to remove an agent from it, unless that means a new one and
     the agent had no commit of its own.
     """
     call.output.check(Change)
