@@ -67,10 +67,14 @@ def command(context: click.Context, /, run: str, retry: bool, form: str, **flags
 
 def differences(before: RunOptions, after: RunOptions) -> list[str]:
     """What a person should know about the options that were changed."""
-    old = msgspec.to_builtins(before)
-    return [
-        f"{name}: {_shown(old[name])} → {_shown(value)}" for name, value in _changed(before, after).items()
-    ]
+    old, new = _named_values(before), _named_values(after)
+    return [f"{name}: {_shown(old[name])} → {_shown(new[name])}" for name in new if new[name] != old[name]]
+
+
+def _named_values(options: RunOptions) -> dict[str, Any]:
+    """Every option by the name of its key; those of the limits have keys of their own."""
+    values: dict[str, Any] = msgspec.to_builtins(options)
+    return {**values, **values.pop("limits")}
 
 
 def _shown(value: Any) -> str:

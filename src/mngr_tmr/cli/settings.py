@@ -6,9 +6,11 @@ from typing import Any, TypeVar
 
 import click
 import msgspec
+from msgspec.structs import replace
 
 import mngr
 from mngr_lib.suggest import did_you_mean
+from mngr_tmr.cli.limit_settings import LIMIT_KEYS, changed_limits
 from mngr_tmr.cli.slots import with_numbers
 from mngr_tmr.model.run import RunOptions, Secrets
 
@@ -28,8 +30,10 @@ _RUN_KEYS = (
     "integrator_env",
     "labels",
 )
-_OPTION_KEYS = tuple(name for name in RunOptions.__struct_fields__ if not name.endswith(("_s", "_names")))
-KEYS = tuple(sorted({*_TIMES, *_RUN_KEYS, *_OPTION_KEYS}))
+_OPTION_KEYS = tuple(
+    name for name in RunOptions.__struct_fields__ if name != "limits" and not name.endswith(("_s", "_names"))
+)
+KEYS = tuple(sorted({*_TIMES, *_RUN_KEYS, *_OPTION_KEYS, *LIMIT_KEYS}))
 
 
 _ENVIRONMENT = (
@@ -162,7 +166,8 @@ def changed_options(options: RunOptions, settings: Mapping[str, Any]) -> RunOpti
         if key in settings:
             fields[names] = tuple(_pairs(settings[key]))
     try:
-        return msgspec.convert({**msgspec.to_builtins(options), **fields}, RunOptions)
+        limits = changed_limits(options.limits, settings)
+        return msgspec.convert({**msgspec.to_builtins(replace(options, limits=limits)), **fields}, RunOptions)
     except msgspec.ValidationError as error:
         raise mngr.UsageError(f"tmr cannot take this: {error}", hint="see: mngr tmr run --help") from None
 

@@ -6,6 +6,7 @@ from typing import Literal
 
 from msgspec import Struct, field
 
+from mngr_tmr.model.limits import RunLimits
 from mngr_tmr.model.task import Task
 
 Integrator = Literal["auto", "mechanical", "agent"]
@@ -49,6 +50,7 @@ class RunOptions(Struct, frozen=True):
     suite: str = ""
     implementation: tuple[str, ...] = ()
     prompt: str = ""
+    limits: RunLimits = RunLimits()
 
 
 class RunSpec(Struct, frozen=True):

@@ -1,0 +1,12 @@
+"""The limits of a run, as they were asked for."""
+
+from msgspec import Struct
+
+
+class RunLimits(Struct, frozen=True):
+    """What `resume` may change for what is left.
+
+    `context_tokens` is what an agent is expected to use where no past run tells: the least and the most.
+    """
+
+    context_tokens: tuple[int, int] = (20_000, 50_000)
