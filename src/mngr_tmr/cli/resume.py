@@ -74,7 +74,8 @@ def differences(before: RunOptions, after: RunOptions) -> list[str]:
 def _named_values(options: RunOptions) -> dict[str, Any]:
     """Every option by the name of its key; those of the limits have keys of their own."""
     values: dict[str, Any] = msgspec.to_builtins(options)
-    return {**values, **values.pop("limits")}
+    limits = values.pop("limits")
+    return {**values, **limits}
 
 
 def _shown(value: Any) -> str:
