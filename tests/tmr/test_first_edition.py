@@ -18,6 +18,7 @@ from mngr import process
 from mngr_tmr.engine.journal import read_journal
 from mngr_tmr.engine.task_state import TaskPhase
 from mngr_tmr.model.facts import RunResumed
+from mngr_tmr.model.usage import make_usage
 from mngr_tmr.report.out.page.page import agent_status
 from mngr_tmr.report.out.page.source import TmrSource
 from mngr_tmr.run_folder.folder import RunFolder
@@ -93,6 +94,11 @@ def test_a_finished_run_has_the_same_rows_counts_and_branch_as_before(finished: 
     before = msgspec.json.decode((finished.path / "summary.json").read_bytes())
     assert finished.mngr("report", "r1")
     after = msgspec.json.decode((finished.path / "summary.json").read_bytes())
+    usages = [
+        (row.pop("usage", {}), old.pop("usage", {}))
+        for row, old in zip(after["rows"], before["rows"], strict=True)
+    ]
+    assert all(make_usage(usage) == make_usage(old) for usage, old in usages)
     assert after["rows"] == before["rows"]
     for key in ("state", "exit_code", "counts", "causes", "branch", "integration"):
         assert after[key] == before[key], key

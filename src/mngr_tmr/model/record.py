@@ -1,12 +1,13 @@
 """What became of one task: computed from the journal and the run's folder, read by integrate and report."""
 
-from typing import Any, Literal
+from typing import Literal
 
 from msgspec import Struct
 
 from mngr_tmr.model.facts import WorkFailureCause
 from mngr_tmr.model.result import ChangeKind, Claim
 from mngr_tmr.model.task import Task
+from mngr_tmr.model.usage import NO_USAGE, AgentUsage
 from mngr_tmr.model.verdict import Verified
 
 End = Literal["result", "failed", "running", "queued", "not_run"]
@@ -64,7 +65,7 @@ class TaskRecord(Struct, frozen=True):
     commits: tuple[Commit, ...] = ()
     folder: str = ""
     spans: tuple[TaskSpan, ...] = ()
-    usage: dict[str, Any] = {}
+    usage: AgentUsage = NO_USAGE
     notes: tuple[str, ...] = ()
     asks: str = ""
     question: str = ""

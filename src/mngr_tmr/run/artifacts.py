@@ -4,6 +4,7 @@ import os
 from contextlib import suppress
 
 import mngr
+from mngr_tmr.model.usage import make_usage
 from mngr_tmr.run_folder.attempt import OUTBOX
 from mngr_tmr.run_folder.writer import RunWriter
 
@@ -30,7 +31,7 @@ def pull_artifacts(
     with suppress(mngr.MngrError):
         writer.write(os.path.join(attempt, _SCREEN), mngr.capture(agent, manager=manager).encode())
     with suppress(mngr.MngrError):
-        writer.write_json(os.path.join(attempt, _USAGE), mngr.usage(agent, manager=manager).total)
+        writer.write_json(os.path.join(attempt, _USAGE), make_usage(mngr.usage(agent, manager=manager).total))
     with suppress(mngr.MngrError):
         turns = mngr.transcript(agent, manager=manager)
         writer.write_lines(os.path.join(attempt, _CONVERSATION), turns)

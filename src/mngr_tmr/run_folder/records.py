@@ -5,8 +5,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from msgspec import MsgspecError, json
-
 import mngr
 from mngr_tmr.engine.journal import read_journal
 from mngr_tmr.engine.state import RunState, fold
@@ -16,6 +14,7 @@ from mngr_tmr.model.record import Commit, End, StageSpan, TaskRecord, TaskSpan
 from mngr_tmr.model.result import Claim
 from mngr_tmr.model.run import RunSpec
 from mngr_tmr.model.task import Task
+from mngr_tmr.model.usage import add_usages, read_usage
 from mngr_tmr.model.verdict import Verified
 from mngr_tmr.run_folder.attempt import PulledAttempt, read_attempt_claim
 from mngr_tmr.run_folder.commits import read_commits
@@ -98,20 +97,15 @@ class Records:
             commits,
             self.folder.attempt(task.slug, state.attempt),
             self._spans.get(task.slug, ()),
-            self._usage(task.slug, state.attempt),
+            add_usages(
+                read_usage(self.folder.file(task.slug, attempt, "usage.json"))
+                for attempt in range(1, state.attempt + 1)
+            ),
             (*state.notes, *pulled.notes),
             state.asks,
             state.question,
             state.cause,
         )
-
-    def _usage(self, slug: str, attempts: int) -> dict[str, Any]:
-        """What all attempts of a task used: numbers are added up, of other words the last attempt's stay."""
-        found: dict[str, Any] = {}
-        for attempt in range(1, attempts + 1):
-            used = _read_usage(self.folder.file(slug, attempt, "usage.json"))
-            found |= {name: _added(found.get(name), value) for name, value in used.items()}
-        return found
 
     def _commits(self, tip: str, claim: Claim | None) -> tuple[Commit, ...]:
         """A commit that is gone from the repository since leaves its row without commits."""
@@ -158,18 +152,3 @@ def _read(path: str, kind: Any) -> Any:
         return read_json(path, kind)
     except FileNotFoundError:
         return None
-
-
-def _added(before: Any, value: Any) -> Any:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return before + value if is_number and isinstance(before, int | float) else value
-
-
-def _read_usage(path: str) -> dict[str, Any]:
-    try:
-        with open(path, "rb") as file:
-            return json.decode(file.read(), type=dict[str, Any])
-    except FileNotFoundError:
-        return {}
-    except (MsgspecError, UnicodeDecodeError) as error:
-        return {"problem": f"usage.json is damaged: {error}"}

@@ -117,12 +117,20 @@ def test_what_an_attempt_used_counts_when_the_task_was_tried_again(repo: Path) -
     desk.ended("b")
     desk.note("run", "noted", message="resumed", again=[task("a").slug])
     for name, number, cost, model in (("a", 1, 0.07, "old"), ("a", 2, 0.5, "new"), ("b", 1, 0.04, "new")):
-        used = {"cost_usd": cost, "input_tokens": 1000, "model": model}
+        used = {"cost_usd": cost, "input_tokens": 1000, "models": [model]}
         desk.folder.writer.write_json(desk.folder.file(task(name).slug, number, "usage.json"), used)
     reported = write_report(desk.folder, env={})
     rows = {row["test"]: row["usage"] for row in desk.summary()["rows"]}
-    assert rows[node("a")] == {"cost_usd": pytest.approx(0.57), "input_tokens": 2000, "model": "new"}
-    assert desk.summary()["usage"] == {"cost_usd": pytest.approx(0.61), "input_tokens": 3000}
+    assert rows[node("a")] == {
+        "cost_usd": pytest.approx(0.57),
+        "input_tokens": 2000,
+        "models": ["new", "old"],
+    }
+    assert desk.summary()["usage"] == {
+        "cost_usd": pytest.approx(0.61),
+        "input_tokens": 3000,
+        "models": ["new", "old"],
+    }
     assert "agents used $0.61, 3,000 tokens, all attempts together" in reported.lines
     page = make_run(reported.model, {}, "r1")
     assert ("cost", "$0.61") in [(fact.label, fact.value) for fact in page.facts]

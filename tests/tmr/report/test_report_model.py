@@ -25,6 +25,7 @@ from tests.tmr.report.desk import (
 
 from mngr_tmr.model.integration import Gate, Integration, WeakenedAssertion
 from mngr_tmr.model.record import TaskRecord
+from mngr_tmr.model.usage import AgentUsage
 from mngr_tmr.report.data.escalations import SHARED
 
 
@@ -120,6 +121,11 @@ def test_a_problem_that_the_integrator_saw_in_many_branches_is_a_matter_too() ->
 
 @pytest.mark.accept("O1")
 def test_usage_of_all_agents_is_added_up() -> None:
-    usages = [{"cost_usd": 0.5, "input_tokens": 10, "model": "m"}, {"cost_usd": 0.25}, {"problem": "damaged"}]
+    usages = (
+        AgentUsage(10, cost_usd=0.5, models=("m",)),
+        AgentUsage(cost_usd=0.25),
+        AgentUsage(problem="damaged"),
+    )
     records = [record(str(n), result(str(n)), usage=usage) for n, usage in enumerate(usages)]
-    assert contents_of(*records).usage == {"cost_usd": 0.75, "input_tokens": 10}
+    total = AgentUsage(10, cost_usd=0.75, models=("m",), problem="damaged")
+    assert contents_of(*records).usage == total

@@ -1,8 +1,8 @@
 """All that a report tells of a run at one moment, ready to be written in any form. Pure."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Literal
 
 from msgspec import Struct
 
@@ -12,6 +12,7 @@ from mngr_tmr.model.integration import Integration
 from mngr_tmr.model.measured import headline
 from mngr_tmr.model.record import StageSpan, TaskRecord
 from mngr_tmr.model.run import RunSpec
+from mngr_tmr.model.usage import AgentUsage, add_usages
 from mngr_tmr.report.data.causes import FailureCause, find_causes
 from mngr_tmr.report.data.escalations import RaisedEscalation, group_escalations
 from mngr_tmr.report.data.rows import ReportRow, make_rows
@@ -60,7 +61,7 @@ class ReportModel(Struct, frozen=True):
     raised: tuple[RaisedEscalation, ...]
     state: ReportState
     exit_code: int
-    usage: dict[str, float]
+    usage: AgentUsage
 
     @property
     def spec(self) -> RunSpec:
@@ -111,7 +112,7 @@ def make_report_model(now: RunReading) -> ReportModel:
         raised,
         state,
         exit_code(rows, raised, now.integration),
-        add_usage(record.usage for record in now.records),
+        add_usages(record.usage for record in now.records),
     )
 
 
@@ -134,13 +135,3 @@ def exit_code(
     ):
         return FINDINGS
     return CLEAN
-
-
-def add_usage(usages: Iterable[dict[str, Any]]) -> dict[str, float]:
-    """Every number that agents' usage files hold, summed by name."""
-    total: dict[str, float] = {}
-    for usage in usages:
-        for name, value in usage.items():
-            if isinstance(value, int | float) and not isinstance(value, bool):
-                total[name] = total.get(name, 0) + value
-    return total

@@ -10,6 +10,7 @@ from mngr_tmr.engine.integration import IntegrationState
 from mngr_tmr.model.integration import Account, Fix, Gate, WeakenedAssertion
 from mngr_tmr.model.measured import BranchCounts, MeasuredOutcomes, count
 from mngr_tmr.model.result import Blocked, Change
+from mngr_tmr.model.usage import NO_USAGE, AgentUsage
 from mngr_tmr.report.data.causes import FailureCause, count_failures
 from mngr_tmr.report.data.escalations import RaisedEscalation
 from mngr_tmr.report.data.report_model import ReportModel, ReportState
@@ -49,7 +50,7 @@ class RowSummary(Struct, frozen=True, omit_defaults=True):
     agent: str = ""
     attempt: int = 0
     artifacts: str = ""
-    usage: dict[str, Any] = {}
+    usage: AgentUsage = NO_USAGE
     notes: tuple[str, ...] = ()
     added_by: str = ""
     measured: MeasuredOutcomes | None = None
@@ -93,7 +94,7 @@ class Summary(Struct, frozen=True):
     escalations: tuple[RaisedEscalation, ...]
     rows: tuple[RowSummary, ...]
     branch: BranchSummary | None = None
-    usage: dict[str, float] = {}
+    usage: AgentUsage = NO_USAGE
     problems: tuple[str, ...] = ()
     took_s: float = 0.0
     integration: IntegrationState = IntegrationState()

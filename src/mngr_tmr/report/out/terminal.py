@@ -9,7 +9,7 @@ from mngr_lib.safe_text import plain
 from mngr_tmr.agent_text import one_line
 from mngr_tmr.git import Repository
 from mngr_tmr.report.data.causes import FailureCause
-from mngr_tmr.report.data.counts import cost_of, count_line, failures_and_causes, plural, tokens_of
+from mngr_tmr.report.data.counts import count_line, failures_and_causes, plural
 from mngr_tmr.report.data.report_model import ReportModel
 from mngr_tmr.report.data.sections import NAMES, SECTIONS, SectionName
 from mngr_tmr.run_folder.folder import RunFolder, runs_folder
@@ -37,7 +37,7 @@ def report_lines(model: ReportModel, folder: RunFolder, page: str) -> tuple[str,
         lines.append(f"integration failed: {one_line(model.now.stage.message, _LONGEST)}")
     lines += _findings(model)
     lines += _branch(model, branch_log(model))
-    cost, tokens = cost_of(model.usage), tokens_of(model.usage)
+    cost, tokens = model.usage.cost_usd, model.usage.tokens
     if cost or tokens:
         used = ([f"${cost:.2f}"] if cost is not None else []) + ([f"{tokens:,} tokens"] if tokens else [])
         lines.append(f"agents used {', '.join(used)}, all attempts together")

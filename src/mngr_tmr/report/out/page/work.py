@@ -1,11 +1,10 @@
 """A row's work as the page shows it."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from mngr_tmr.agent_text import shown
 from mngr_tmr.model.record import TaskRecord
-from mngr_tmr.report.data.counts import cost_of, tokens_of
+from mngr_tmr.model.usage import AgentUsage
 from mngr_tmr.report.data.escalations import RaisedEscalation
 from mngr_tmr.report.data.rows import ReportRow, outcome_word, verdict
 from mngr_tmr.report.out.progress import clock
@@ -78,9 +77,9 @@ def _facts(record: TaskRecord) -> Iterable[LabeledFact]:
     yield from usage_facts(record.usage)
 
 
-def usage_facts(usage: dict[str, Any]) -> Iterable[LabeledFact]:
+def usage_facts(usage: AgentUsage) -> Iterable[LabeledFact]:
     """Money and tokens, where they are known."""
-    if (cost := cost_of(usage)) is not None:
+    if (cost := usage.cost_usd) is not None:
         yield LabeledFact("cost", f"${cost:.2f}")
-    if tokens := tokens_of(usage):
+    if tokens := usage.tokens:
         yield LabeledFact("tokens", f"{tokens:,}")

@@ -1,0 +1,101 @@
+"""What agents used: their counts come from their own records, so every number is checked before it is believed."""
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from mngr_lib.files import read_regular
+from mngr_lib.safe_text import one_line
+
+_MOST_TOKENS = 10**12
+_MOST_USD = 10**6
+_MOST_MODELS = 20
+_LONGEST_NAME = 100
+_MOST_BYTES = 1 << 20
+_COUNTS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "turns")
+_NAMES = ("models", "unpriced")
+
+
+class AgentUsage(Struct, frozen=True, omit_defaults=True):
+    """Tokens and dollars. `cost_usd` covers the models whose price is known; `unpriced` names the others.
+
+    `problem` says what of the records could not be used; it counts as nothing.
+    """
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+    cost_usd: float | None = None
+    turns: int = 0
+    models: tuple[str, ...] = ()
+    unpriced: tuple[str, ...] = ()
+    problem: str = ""
+
+    @property
+    def tokens(self) -> int:
+        """All of them, cached ones included."""
+        return self.input_tokens + self.output_tokens + self.cache_read_tokens + self.cache_write_tokens
+
+
+NO_USAGE = AgentUsage()
+
+
+def make_usage(data: Any) -> AgentUsage:
+    """The usage in a mapping or record of a stranger; what has no sensible value is left out and named."""
+    if isinstance(data, Struct):
+        data = msgspec.structs.asdict(data)
+    if not isinstance(data, Mapping):
+        return AgentUsage(problem="it is not a table")
+    fields: dict[str, Any] = {}
+    fields |= {name: _count(data.get(name, 0)) for name in _COUNTS}
+    fields |= {name: _names(data.get(name, ())) for name in _NAMES}
+    fields["cost_usd"] = cost = _dollars(data.get("cost_usd"))
+    wrong = [name for name, value in fields.items() if value is None and name != "cost_usd"]
+    if cost is None and data.get("cost_usd") is not None:
+        wrong.append("cost_usd")
+    problem = data.get("problem", "")
+    problems = [one_line(problem, _LONGEST_NAME * 2)] if isinstance(problem, str) and problem else []
+    problems += [f"{', '.join(wrong)} cannot be read"] if wrong else []
+    kept = {name: value for name, value in fields.items() if name not in wrong}
+    return AgentUsage(**kept, problem="; ".join(problems))
+
+
+def read_usage(path: str) -> AgentUsage:
+    """The usage in a file; none where there is no file."""
+    try:
+        return make_usage(msgspec.json.decode(read_regular(path, _MOST_BYTES)))
+    except FileNotFoundError:
+        return NO_USAGE
+    except (OSError, msgspec.MsgspecError, ValueError, RecursionError) as error:
+        return AgentUsage(problem=f"usage.json cannot be read: {one_line(str(error), _LONGEST_NAME)}")
+
+
+def add_usages(usages: Iterable[AgentUsage]) -> AgentUsage:
+    """The sum; its cost is that of those whose cost is known, None where none is."""
+    usages = tuple(usages)
+    costs = [one.cost_usd for one in usages if one.cost_usd is not None]
+    fields: dict[str, Any] = {name: sum(getattr(one, name) for one in usages) for name in _COUNTS}
+    for name in _NAMES:
+        fields[name] = tuple(sorted({each for one in usages for each in getattr(one, name)}))[:_MOST_MODELS]
+    problem = next((one.problem for one in usages if one.problem), "")
+    return AgentUsage(**fields, cost_usd=sum(costs) if costs else None, problem=problem)
+
+
+def _count(value: Any) -> int | None:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return int(value) if is_number and 0 <= value <= _MOST_TOKENS else None
+
+
+def _dollars(value: Any) -> float | None:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if is_number and 0 <= value <= _MOST_USD and math.isfinite(value) else None
+
+
+def _names(value: Any) -> tuple[str, ...] | None:
+    if not isinstance(value, list | tuple) or not all(isinstance(name, str) for name in value):
+        return None
+    return tuple(one_line(name, _LONGEST_NAME) for name in value[:_MOST_MODELS])
