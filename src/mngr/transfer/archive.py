@@ -1,6 +1,7 @@
 """Unpacks an archive that a stranger made: names confined, sizes counted, nothing followed."""
 
 import os
+import shutil
 import tarfile
 from typing import IO, BinaryIO
 
@@ -148,8 +149,17 @@ class _Unpacking:
     def _write(self, tar: tarfile.TarFile, member: tarfile.TarInfo, path: str) -> None:
         try:
             safe = tarfile.data_filter(member, self._into)
+            mode = 0o755 if (safe.mode or 0) & 0o100 else 0o644
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
             with self._content(tar, member) as data:
-                size = _save(self._into, path, data, 0o755 if (safe.mode or 0) & 0o100 else 0o644)
+                parent = open_parent(self._into, path)
+                try:
+                    fd = os.open(path.rpartition("/")[2], flags, mode, dir_fd=parent)
+                finally:
+                    os.close(parent)
+                with open(fd, "wb") as file:
+                    shutil.copyfileobj(data, file, _CHUNK)
+                    size = file.tell()
         except (tarfile.FilterError, OSError) as error:
             self.notes.append(f"left out {show(member.name)}: {show(str(error))}")
             return
@@ -164,17 +174,3 @@ class _Unpacking:
         data = tar.extractfile(member)
         assert data
         return data
-
-
-def _save(root: str, path: str, data: IO[bytes], mode: int) -> int:
-    parent = open_parent(root, path)
-    try:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-        fd = os.open(path.rpartition("/")[2], flags, mode, dir_fd=parent)
-    finally:
-        os.close(parent)
-    size = 0
-    with open(fd, "wb") as file:
-        while chunk := data.read(_CHUNK):
-            size += file.write(chunk)
-    return size

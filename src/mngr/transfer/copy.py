@@ -46,7 +46,12 @@ class CopyTransfer:
             work_dirs.check_claimed(done, host, work_dir)
             notes += send_tar(host, work_dir, (*_LEFT_OUT, "-C", source.path, "."))
             if with_branch:
-                _make_branch(source, host, work_dir, name)
+                make_branch = f"git checkout -q --no-track -b {words(name, source.head)}\n"
+                done = run_script(host, f"cd -- {quote(work_dir)}\n{make_branch}", timeout_s=600)
+                if done.code:
+                    doing = f"cannot make branch {name} in {work_dir} on {host.name}"
+                    hint = "nothing was left behind; mirror starts from a clean checkout: --transfer mirror"
+                    raise failed(doing, done, hint)
         except BaseException:
             work_dirs.remove_claimed(host, work_dir)
             raise
@@ -55,13 +60,3 @@ class CopyTransfer:
 
     def bring_back(self, host: Host, work_dir: str, into: WorkSource, branch: str) -> Brought:
         return fetch_branch(checkout_of(host, work_dir, self.name, into), into, branch)
-
-
-def _make_branch(source: WorkSource, host: Host, work_dir: str, branch: str) -> None:
-    script = f"cd -- {quote(work_dir)}\ngit checkout -q --no-track -b {words(branch, source.head)}\n"
-    done = run_script(host, script, timeout_s=600)
-    if done.code:
-        doing = f"cannot make branch {branch} in {work_dir} on {host.name}"
-        raise failed(
-            doing, done, "nothing was left behind; mirror starts from a clean checkout: --transfer mirror"
-        )

@@ -63,11 +63,18 @@ def discard_work_dir(
             raise
         except MngrError as error:
             if not discard_unreadable:
-                raise _not_kept(sent, error) from error
+                raise RefusedError(
+                    f"the commits in {sent.work_dir} cannot be kept, so nothing was removed: {_one_line(error)}",
+                    hint="repair it there, or give them up: mngr destroy NAME --discard-unreadable",
+                ) from error
             notes = (f"discarded what could not be read in {sent.work_dir}: {_one_line(error)}",)
+    is_removed = is_worktree and source and sent.owns_work_dir and remove_worktree(source, sent.work_dir)
+    if is_removed or not sent.owns_work_dir:
+        return notes
+    notes += remove_work_dir(host, sent.work_dir)
     if is_worktree and source:
-        return notes + _discard_worktree(host, sent, source)
-    return notes + (remove_work_dir(host, sent.work_dir) if sent.owns_work_dir else ())
+        forget_worktree(source, sent.work_dir)
+    return notes
 
 
 def made_branch(host: Host, sent: Sent, source: WorkSource, transfer_name: str) -> bool:
@@ -122,21 +129,6 @@ def unmerged_commits(place: Checkout, sent: Sent, source: WorkSource | None) -> 
     done = run_script(place.host, f'{enter_script(place)}its_git rev-list --count "$head" {since}\n')
     count = done.stdout.strip()
     return int(count) if done.code == 0 and count.isdigit() and len(count) < _DIGITS else 1
-
-
-def _not_kept(sent: Sent, error: MngrError) -> MngrError:
-    return RefusedError(
-        f"the commits in {sent.work_dir} cannot be kept, so nothing was removed: {_one_line(error)}",
-        hint="repair it there, or let them go: mngr destroy NAME --discard-unreadable",
-    )
-
-
-def _discard_worktree(host: Host, sent: Sent, source: WorkSource) -> tuple[str, ...]:
-    if not sent.owns_work_dir or remove_worktree(source, sent.work_dir):
-        return ()
-    notes = remove_work_dir(host, sent.work_dir)
-    forget_worktree(source, sent.work_dir)
-    return notes
 
 
 def _keep_detached(place: Checkout, sent: Sent, source: WorkSource) -> tuple[str, ...]:

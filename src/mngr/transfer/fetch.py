@@ -44,6 +44,15 @@ class WorkDirReport(Struct, frozen=True):
     problem: str = ""
     """Why what is uncommitted could not be read."""
 
+    def left_there(self) -> tuple[str, ...]:
+        """Notes on uncommitted work that is not fetched, or cannot be read."""
+        notes = []
+        if self.uncommitted and not self.snapshot:
+            notes.append(f"uncommitted work stays there ({self.uncommitted}); --include-dirty brings it")
+        if self.problem:
+            notes.append(f"whether there is uncommitted work cannot be told: {self.problem}")
+        return tuple(notes)
+
 
 class Standing(Struct, frozen=True):
     """Where a branch of the source repository stands, and the work tree that has it checked out."""
@@ -63,7 +72,10 @@ def fetch_branch(place: Checkout, into: WorkSource, branch: str) -> Brought:
     host, work_dir = place.host, place.work_dir
     report = look(place, snapshot=into.include_dirty)
     standing = stand(into, branch)
-    commit, notes = report.snapshot or report.head, _notes(report, branch)
+    commit, notes = report.snapshot or report.head, report.left_there()
+    if report.branch != branch and report.head:
+        where = f'branch "{show(report.branch)}"' if report.branch else "no branch"
+        notes = (f'the agent is on {where}; its commits come as "{branch}"', *notes)
     if not commit:
         return Brought(branch, standing.commit, standing.commit, (*notes, "the agent has no commits yet"))
     if commit == standing.commit:
@@ -113,7 +125,7 @@ if {STATUS} >"$view/status" 2>"$view/problem"; then cat "$view/status"; else ech
 
 
 def look_at_head(place: Checkout) -> WorkDirReport:
-    """Asks for HEAD and branch only: whatever happened to the index and the files is not in the way."""
+    """Asks for HEAD and branch only: the state of the index and the files does not matter."""
     script = f"""{enter_script(place)}printf '%s\\n' "$head" "$branch"\n"""
     done = run_script(place.host, script, timeout_s=_HEAD_TIMEOUT_S)
     head, branch, _ = _fields(done, place)
@@ -122,8 +134,22 @@ def look_at_head(place: Checkout) -> WorkDirReport:
 
 def _fields(done: Completed, place: Checkout) -> tuple[str, str, str]:
     """HEAD and branch as the script printed them, and the rest."""
+    where = f"{place.work_dir} on {place.host.name}"
+    hint = "its files can still be brought: mngr pull NAME --files PATTERN --to DIR"
+    if done.code == Exit.NO_DIRECTORY:
+        raise NoRepositoryError(
+            f"{place.work_dir} is gone from {place.host.name}",
+            hint="the agent's files were removed: there is nothing to fetch",
+        )
+    if done.code == Exit.NO_REPOSITORY:
+        raise NoRepositoryError(f"cannot read a repository in {where}: it has no .git", hint=hint)
+    if done.code == Exit.OTHER_REPOSITORY:
+        raise UnreadableError(
+            f"{where} is not the repository that was made for the agent: its .git leads to another one",
+            hint=hint,
+        )
     if done.code:
-        raise _unreadable(done, place)
+        raise UnreadableError(f"cannot read a repository in {where}: {show(done.complaint)}", hint=hint)
     head, branch, rest = (*os.fsdecode(done.stdout).split("\n", 2), "", "")[:3]
     return _commit_id(head, place), branch.removeprefix("refs/heads/"), rest
 
@@ -133,24 +159,6 @@ def _commit_id(text: str, place: Checkout) -> str:
     if text and not is_commit_id(text):
         raise UnreadableError(f"{place.work_dir} on {place.host.name} names {show(text[:80])!r} as a commit")
     return text
-
-
-def _unreadable(done: Completed, place: Checkout) -> MngrError:
-    where = f"{place.work_dir} on {place.host.name}"
-    hint = "its files can still be brought: mngr pull NAME --files PATTERN --to DIR"
-    if done.code == Exit.NO_DIRECTORY:
-        return NoRepositoryError(
-            f"{place.work_dir} is gone from {place.host.name}",
-            hint="the agent's files were removed: there is nothing to fetch",
-        )
-    if done.code == Exit.NO_REPOSITORY:
-        return NoRepositoryError(f"cannot read a repository in {where}: it has no .git", hint=hint)
-    if done.code == Exit.OTHER_REPOSITORY:
-        return UnreadableError(
-            f"{where} is not the repository that was made for the agent: its .git leads to another one",
-            hint=hint,
-        )
-    return UnreadableError(f"cannot read a repository in {where}: {show(done.complaint)}", hint=hint)
 
 
 def stand(source: WorkSource, branch: str) -> Standing:
@@ -181,20 +189,8 @@ def move_branch(source: WorkSource, branch: str, commit: str, before: str) -> No
     if done.code:
         raise RefusedError(
             f'branch "{branch}" cannot be moved: {done.complaint}',
-            hint="is a branch with a similar name in the way?",
+            hint="is there a branch with a similar name?",
         )
-
-
-def _notes(report: WorkDirReport, branch: str) -> tuple[str, ...]:
-    notes = []
-    if report.branch != branch and report.head:
-        where = f'branch "{show(report.branch)}"' if report.branch else "no branch"
-        notes.append(f'the agent is on {where}; its commits come as "{branch}"')
-    if report.uncommitted and not report.snapshot:
-        notes.append(f"uncommitted work stays there ({report.uncommitted}); --include-dirty brings it")
-    if report.problem:
-        notes.append(f"whether there is uncommitted work cannot be told: {report.problem}")
-    return tuple(notes)
 
 
 def _refuse_lost_commits(into: WorkSource, branch: str, before: str, after: str) -> tuple[str, ...]:

@@ -1,9 +1,12 @@
 """Files to and from a host, outside git: what comes back is a stranger's and treated so."""
 
+import filecmp
 import os
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
+import msgspec
 from msgspec import Struct
 
 from mngr import process
@@ -16,6 +19,9 @@ from mngr.transfer.git import run_script
 from mngr.transfer.pack import LastWords
 from mngr.transfer.safe_paths import Limits, open_parent, plain_path, show
 from mngr.transfer.tar import send_tar
+
+if TYPE_CHECKING:
+    from mngr.transfer.archive import Unpacked
 
 _NO_TAR = 127
 _END_S = 60.0
@@ -32,14 +38,6 @@ class PulledFiles(Struct, frozen=True):
 
     files: tuple[str, ...]
     notes: tuple[str, ...] = ()
-
-
-class _Arrived(Struct, frozen=True):
-    """Staged files and the links to make."""
-
-    files: tuple[str, ...]
-    links: dict[str, str]
-    notes: tuple[str, ...]
 
 
 def pull_outbox(
@@ -64,12 +62,19 @@ def pull_files(
     What is unsafe or too big is left out with a note. A file that is there and differs refuses the pull,
     before anything is written, unless `force`.
     """
-    patterns = [_check_pattern(pattern) for pattern in patterns]
+    checked = []
+    for pattern in patterns:
+        path = plain_path(pattern)
+        if path is None:
+            raise UsageError(
+                f'pattern "{show(pattern)}" leads out of the work dir', hint="write it relative, without .."
+            )
+        checked.append(path or ".")
     os.makedirs(to_dir, exist_ok=True)
     staging = os.path.join(to_dir, f".mngr-incoming-{os.urandom(6).hex()}")
     os.mkdir(staging, 0o700)
     try:
-        arrived = _receive(host, root, patterns, staging, limits)
+        arrived = _receive(host, root, checked, staging, limits)
         if len(arrived.notes) >= len(patterns) and all(note.startswith(_NOTHING) for note in arrived.notes):
             raise NotFoundError(f"{'; '.join(arrived.notes)} in {root} on {host.name}", hint=_LOOK)
         if not force:
@@ -110,15 +115,6 @@ def push_files(paths: Sequence[str], host: Host, root: str) -> tuple[str, ...]:
 _LOOK = "patterns are relative to the work dir; see what is there: mngr exec NAME ls"
 
 
-def _check_pattern(pattern: str) -> str:
-    path = plain_path(pattern)
-    if path is None:
-        raise UsageError(
-            f'pattern "{show(pattern)}" leads out of the work dir', hint="write it relative, without .."
-        )
-    return path or "."
-
-
 def _pack_script(root: str, patterns: Sequence[str]) -> str:
     """Shell lines that pack what patterns match; only their glob characters mean anything to the shell."""
     loops = []
@@ -133,7 +129,7 @@ def _pack_script(root: str, patterns: Sequence[str]) -> str:
     )
 
 
-def _receive(host: Host, root: str, patterns: Sequence[str], staging: str, limits: Limits) -> _Arrived:
+def _receive(host: Host, root: str, patterns: Sequence[str], staging: str, limits: Limits) -> "Unpacked":
     from mngr.transfer.archive import unpack  # tarfile is slow to import, and only this path needs it
 
     stream = host.stream(READ_AND_RUN)
@@ -156,7 +152,18 @@ def _receive(host: Host, root: str, patterns: Sequence[str], staging: str, limit
         )
     if code == _NO_TAR:
         raise MngrError(f'host "{host.name}" has no tar', hint="install it there, then try again")
-    return _Arrived(unpacked.files, unpacked.links, (*unpacked.notes, *_notes(code, complaints, patterns)))
+    notes, rest = list(unpacked.notes), []
+    for line in complaints.splitlines():
+        word, _, number = line.partition(" ")
+        if word == "mngr-missing":
+            notes.append(f"{_NOTHING} {show(patterns[int(number)])}")
+        elif word == "mngr-outside":
+            notes.append(f"left out a match of {show(patterns[int(number)])}: it lies behind a link, outside")
+        else:
+            rest.append(show(line))
+    if code:
+        notes.append(f"some files could not be packed: {'; '.join(rest[:_NAMED])}")
+    return msgspec.structs.replace(unpacked, notes=tuple(notes))
 
 
 def _is_drained(stream: Stream) -> bool:
@@ -170,26 +177,18 @@ def _is_drained(stream: Stream) -> bool:
     return False
 
 
-def _notes(code: int, complaints: str, patterns: Sequence[str]) -> tuple[str, ...]:
-    notes, rest = [], []
-    for line in complaints.splitlines():
-        word, _, number = line.partition(" ")
-        if word == "mngr-missing":
-            notes.append(f"{_NOTHING} {show(patterns[int(number)])}")
-        elif word == "mngr-outside":
-            notes.append(f"left out a match of {show(patterns[int(number)])}: it lies behind a link, outside")
+def _refuse_overwriting(staging: str, to_dir: str, arrived: "Unpacked") -> None:
+    differing = []
+    for path in (*arrived.files, *arrived.links):
+        old, link = os.path.join(to_dir, path), arrived.links.get(path)
+        if not os.path.lexists(old):
+            continue
+        if link is not None or os.path.islink(old):
+            is_same = os.path.islink(old) and os.readlink(old) == link
         else:
-            rest.append(show(line))
-    return (*notes, *([f"some files could not be packed: {'; '.join(rest[:_NAMED])}"] if code else []))
-
-
-def _refuse_overwriting(staging: str, to_dir: str, arrived: _Arrived) -> None:
-    differing = [
-        path for path in arrived.files if _differs(os.path.join(staging, path), os.path.join(to_dir, path))
-    ]
-    differing += [
-        path for path, target in arrived.links.items() if _link_differs(os.path.join(to_dir, path), target)
-    ]
+            is_same = filecmp.cmp(os.path.join(staging, path), old, shallow=False)
+        if not is_same:
+            differing.append(path)
     if differing:
         more = f" and {len(differing) - _NAMED} more" if len(differing) > _NAMED else ""
         names = ", ".join(show(path) for path in sorted(differing)[:_NAMED])
@@ -197,22 +196,6 @@ def _refuse_overwriting(staging: str, to_dir: str, arrived: _Arrived) -> None:
             f"{to_dir} holds other versions of {names}{more}; nothing was written",
             hint="name another directory, or replace them: --overwrite",
         )
-
-
-def _differs(new: str, old: str) -> bool:
-    if not os.path.lexists(old):
-        return False
-    if os.path.islink(old) or not os.path.isfile(old) or os.path.getsize(old) != os.path.getsize(new):
-        return True
-    with open(new, "rb") as one, open(old, "rb") as other:
-        while chunk := one.read(1 << 20):
-            if chunk != other.read(1 << 20):
-                return True
-    return False
-
-
-def _link_differs(path: str, target: str) -> bool:
-    return os.path.lexists(path) and not (os.path.islink(path) and os.readlink(path) == target)
 
 
 def _place(staging: str, to_dir: str, path: str, target: str | None) -> None:

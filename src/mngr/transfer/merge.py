@@ -38,13 +38,15 @@ def merge_brought(source: WorkSource, branch: str, how: How) -> Brought:
     before = _head(source)
     try:
         done = git(source.top, *_words(how, branch), timeout_s=_TIMEOUT_S)
-        conflicts = _conflicts(source) if done.code else ()
+        conflicts = (
+            git(source.top, "diff", "--name-only", "--diff-filter=U", "-z").stdout if done.code else b""
+        )
     except BaseException:
         _put_back(source, how, before)
         raise
     if done.code:
         _put_back(source, how, before)
-        raise _failure(done, how, branch, conflicts)
+        raise _failure(done, how, branch, [name for name in os.fsdecode(conflicts).split("\0") if name])
     after = _head(source)
     return Brought(source.head_branch, before, after, ("nothing new",) if before == after else ())
 
@@ -52,22 +54,10 @@ def merge_brought(source: WorkSource, branch: str, how: How) -> Brought:
 def _words(how: How, branch: str) -> tuple[str, ...]:
     # Hooks stay off: an agent in a worktree of this repository could have planted them.
     if how is How.REBASE:
-        return (
-            "-c",
-            "rebase.autoStash=false",
-            "-c",
-            "rebase.updateRefs=false",
-            "rebase",
-            "-q",
-            f"refs/heads/{branch}",
-        )
+        settings = ("-c", "rebase.autoStash=false", "-c", "rebase.updateRefs=false")
+        return (*settings, "rebase", "-q", f"refs/heads/{branch}")
     kind = ("--ff-only",) if how is How.FF_ONLY else ("--ff", "--no-edit", "-m", f"Merge branch '{branch}'")
     return ("-c", "merge.autoStash=false", "merge", "-q", "--no-stat", *kind, f"refs/heads/{branch}")
-
-
-def _conflicts(source: WorkSource) -> tuple[str, ...]:
-    listed = git(source.top, "diff", "--name-only", "--diff-filter=U", "-z")
-    return tuple(name for name in os.fsdecode(listed.stdout).split("\0") if name)
 
 
 def _put_back(source: WorkSource, how: How, before: str) -> None:
@@ -78,7 +68,7 @@ def _put_back(source: WorkSource, how: How, before: str) -> None:
         )
 
 
-def _failure(done: Completed, how: How, branch: str, conflicts: tuple[str, ...]) -> MngrError:
+def _failure(done: Completed, how: How, branch: str, conflicts: list[str]) -> MngrError:
     by_hand = f"nothing was changed; by hand: git {'rebase' if how is How.REBASE else 'merge'} {branch}"
     if conflicts:
         return MngrError(f'--{how} of "{branch}" conflicts in {", ".join(conflicts)}', hint=by_hand)

@@ -86,18 +86,14 @@ def _send(source: WorkSource, host: Host, sent: Sent, dirty: str, then: str = ""
     else:
         done = run_script(host, script, timeout_s=CHECKOUT_TIMEOUT_S)
     done, then_done = apart(done, mark)
-    _check(done, host, sent.work_dir)
-    return then_done or done
-
-
-def _check(done: Completed, host: Host, work_dir: str) -> None:
     if done.code == Exit.NOT_RECEIVED:
         hint = "nothing was changed; see what the far side says, then try again"
-        raise failed(f"cannot send commits to {work_dir} on {host.name}", done, hint)
+        raise failed(f"cannot send commits to {sent.work_dir} on {host.name}", done, hint)
     if done.code == Exit.NOT_CHECKED_OUT:
         hint = "nothing was left behind; is there room?"
-        raise failed(f"cannot check out {work_dir} on {host.name}", done, hint)
-    work_dirs.check_claimed(done, host, work_dir)
+        raise failed(f"cannot check out {sent.work_dir} on {host.name}", done, hint)
+    work_dirs.check_claimed(done, host, sent.work_dir)
+    return then_done or done
 
 
 def _script(source: WorkSource, host: Host, sent: Sent, dirty: str) -> str:
@@ -112,13 +108,9 @@ def _script(source: WorkSource, host: Host, sent: Sent, dirty: str) -> str:
         lines += [f"at={Exit.NOT_RECEIVED}", receive_script(work_dir), "exec >&2 </dev/null"]
     lines += [f"at={Exit.NOT_CHECKED_OUT}", f"cd -- {quote(work_dir)}"]
     # The source's identity, so that the agent can commit.
-    lines += [f"git config {words(key, value)}" for key, value in _identity(source)]
+    listed = os.fsdecode(git(source.top, "config", "-z", "--get-regexp", r"^user\.(name|email)$").stdout)
+    identity = dict(entry.split("\n", 1) for entry in listed.split("\0") if "\n" in entry)
+    lines += [f"git config {words(*setting)}" for setting in identity.items()]
     lines += ["git reset -q --hard"] if source.head else []
     lines += [replay_script(dirty) + f"git update-ref -d {DIRTY}"] if dirty else []
     return "\n".join(lines) + "\n"
-
-
-def _identity(source: WorkSource) -> list[tuple[str, str]]:
-    done = git(source.top, "config", "-z", "--get-regexp", r"^user\.(name|email)$")
-    pairs = (entry.partition("\n") for entry in os.fsdecode(done.stdout).split("\0") if entry)
-    return list({key: value for key, _, value in pairs}.items())

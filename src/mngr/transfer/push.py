@@ -17,7 +17,12 @@ from mngr.transfer.view import Checkout, enter_script, view_script
 def push_commits(source: WorkSource, place: Checkout, *, ref: str = "HEAD") -> Brought:
     """Fast-forwards the agent's branch and files to a commit of the source; refused if work would be lost."""
     need_git(source, "pushing commits")
-    commit = _commit(source, ref)
+    found = git(source.top, "rev-parse", "-q", "--verify", "--end-of-options", f"{ref}^{{commit}}")
+    if found.code:
+        raise UsageError(
+            f'no commit "{ref}" in {source.top}', hint="name a branch, a tag or a commit: git branch -a"
+        )
+    commit = found.text.strip().split("\n")[-1]
     incoming = temporary_ref(INCOMING)
     try:
         push_pack(source.common_dir, place, [f"{commit}:{incoming}"])
@@ -33,15 +38,6 @@ def push_commits(source: WorkSource, place: Checkout, *, ref: str = "HEAD") -> B
     return Brought(
         branch.removeprefix("refs/heads/"), before, after, ("nothing new",) if before == after else ()
     )
-
-
-def _commit(source: WorkSource, ref: str) -> str:
-    done = git(source.top, "rev-parse", "-q", "--verify", "--end-of-options", f"{ref}^{{commit}}")
-    if done.code:
-        raise UsageError(
-            f'no commit "{ref}" in {source.top}', hint="name a branch, a tag or a commit: git branch -a"
-        )
-    return done.text.strip().split("\n")[-1]
 
 
 def _refusal(done: Completed, place: Checkout) -> MngrError:

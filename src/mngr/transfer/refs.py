@@ -30,16 +30,15 @@ def stale_refs(common_dir: str, host_dir: str) -> list[str]:
     """
     ours = snapshot_refs(host_dir)
     listed = git(common_dir, "for-each-ref", "--format=%(refname)", INCOMING, CLONE, DIRTY, ours)
-    names = [name for name in os.fsdecode(listed.stdout).split("\n") if name]
-    return [
-        name
-        for name in names
-        if (_is_snapshot_gone(name, host_dir) if name.startswith(f"{ours}/") else _is_old(common_dir, name))
-    ]
-
-
-def _is_snapshot_gone(name: str, host_dir: str) -> bool:
-    return not os.path.lexists(os.path.join(host_dir, "snapshots", name.rpartition("/")[2]))
+    stale = []
+    for name in filter(None, os.fsdecode(listed.stdout).split("\n")):
+        if name.startswith(f"{ours}/"):
+            is_stale = not os.path.lexists(os.path.join(host_dir, "snapshots", name.rpartition("/")[2]))
+        else:
+            is_stale = _is_old(common_dir, name)
+        if is_stale:
+            stale.append(name)
+    return stale
 
 
 def _is_old(common_dir: str, name: str) -> bool:

@@ -2,6 +2,7 @@
 
 import os
 import re
+from itertools import chain, count
 
 import msgspec
 from msgspec import Struct
@@ -84,8 +85,13 @@ def find_source(
             )
         return WorkSource(path=path, include_dirty=include_dirty)
     parts = os.fsdecode(done.stdout).split(f"\n{_MARK}\n")
+    if done.stdout.startswith(b"true") or b"must be run in a work tree" in done.stderr:
+        raise UsageError(
+            f"{path} is a bare repository or lies inside a .git directory: it has no files to work on",
+            hint="name a checkout of it, for example: git worktree add ../checkout",
+        )
     if len(parts) < 3:
-        raise _no_work_tree(path, done)
+        raise UsageError(f"git cannot read {path}: {done.complaint}", hint="run git status there")
     bare_and_common, top, rest = parts
     source = WorkSource(
         path=path, common_dir=bare_and_common.partition("\n")[2], include_dirty=include_dirty, top=top
@@ -95,15 +101,6 @@ def find_source(
         return _without_commits(source, base)
     source = msgspec.structs.replace(source, head=lines[0], head_branch=_short(lines[-1]))
     return _from_base(source, base, done, lines[1] if len(lines) == 3 else "") if base else source
-
-
-def _no_work_tree(path: str, done: Completed) -> Exception:
-    if done.stdout.startswith(b"true") or b"must be run in a work tree" in done.stderr:
-        return UsageError(
-            f"{path} is a bare repository or lies inside a .git directory: it has no files to work on",
-            hint="name a checkout of it, for example: git worktree add ../checkout",
-        )
-    return UsageError(f"git cannot read {path}: {done.complaint}", hint="run git status there")
 
 
 def _without_commits(source: WorkSource, base: str) -> WorkSource:
@@ -152,21 +149,17 @@ def summarise_status(status: bytes) -> str:
         code = record[:2]
         if b"R" in code or b"C" in code:
             next(records, None)
-        counts[_kind(code)] += 1
-    return ", ".join(f"{count} {kind}" for kind, count in counts.items() if count)
-
-
-def _kind(code: bytes) -> str:
-    if code == b"??":
-        return "untracked"
-    return "renamed" if b"R" in code else "deleted" if b"D" in code else "changed"
+        is_renamed, is_deleted = b"R" in code, b"D" in code
+        kind = "renamed" if is_renamed else "deleted" if is_deleted else "changed"
+        counts["untracked" if code == b"??" else kind] += 1
+    return ", ".join(f"{number} {kind}" for kind, number in counts.items() if number)
 
 
 def free_branch(source: WorkSource, requested: str) -> tuple[str, tuple[str, ...]]:
     """The requested name, or the next free one with a note about it."""
     check_branch(requested)
     parts = requested.split("/")
-    above = ["/".join(parts[:count]) for count in range(1, len(parts))]
+    above = ["/".join(parts[:depth]) for depth in range(1, len(parts))]
     # A pattern with a glob matches that ref alone; without one it also lists everything below.
     alone = [f"refs/heads/{name[:-1]}[{name[-1]}]" for name in above]
     listed = git(
@@ -186,19 +179,11 @@ def free_branch(source: WorkSource, requested: str) -> tuple[str, tuple[str, ...
             f'branch "{requested}" cannot be made beside the branch "{blocking}"',
             hint='choose another name, for example: --branch ":agents/*"',
         )
-    name = _first_free(requested, taken)
+    names = chain([requested], (f"{requested}-{number}" for number in count(2)))
+    name = next(
+        name for name in names if not any(other == name or other.startswith(f"{name}/") for other in taken)
+    )
     return name, () if name == requested else (f'branch "{requested}" is taken, so this one is "{name}"',)
-
-
-def _first_free(requested: str, taken: list[str]) -> str:
-    def is_free(name: str) -> bool:
-        return not any(other == name or other.startswith(f"{name}/") for other in taken)
-
-    number, name = 1, requested
-    while not is_free(name):
-        number += 1
-        name = f"{requested}-{number}"
-    return name
 
 
 def content_notes(source: WorkSource) -> tuple[str, ...]:
@@ -206,17 +191,14 @@ def content_notes(source: WorkSource) -> tuple[str, ...]:
     notes = []
     if os.path.exists(os.path.join(source.top, ".gitmodules")):
         notes.append("submodules are not initialised; in the copy: git submodule update --init")
-    if _uses_lfs(source.top):
+    try:
+        with open(os.path.join(source.top, ".gitattributes"), "rb") as file:
+            uses_lfs = b"filter=lfs" in file.read(1 << 20)
+    except OSError:
+        uses_lfs = False
+    if uses_lfs:
         notes.append("large files (LFS) are pointers; in the copy: git lfs pull")
     return tuple(notes)
-
-
-def _uses_lfs(top: str) -> bool:
-    try:
-        with open(os.path.join(top, ".gitattributes"), "rb") as file:
-            return b"filter=lfs" in file.read(1 << 20)
-    except OSError:
-        return False
 
 
 def need_git(source: WorkSource, transfer: str) -> None:

@@ -3,7 +3,7 @@
 from mngr.errors import RefusedError
 from mngr.hosts.protocol import Host
 from mngr.transfer.dirty import is_snapshot
-from mngr.transfer.fetch import Standing, WorkDirReport, look, move_branch, stand
+from mngr.transfer.fetch import WorkDirReport, look, move_branch, stand
 from mngr.transfer.git import git
 from mngr.transfer.protocol import Brought, WorkSource
 from mngr.transfer.view import checkout_of
@@ -15,21 +15,14 @@ def pull_worktree(host: Host, work_dir: str, into: WorkSource, branch: str) -> B
     report = look(checkout_of(host, work_dir, "worktree", into), snapshot=into.include_dirty)
     if report.snapshot:
         return keep_snapshot(into, branch, report)
-    return Brought(branch, standing.commit, standing.commit, _notes(standing, report, branch))
-
-
-def _notes(standing: Standing, report: WorkDirReport, branch: str) -> tuple[str, ...]:
     notes = ["a worktree's commits are in the source repository already"]
     if report.branch != branch:
         where = f'branch "{report.branch}"' if report.branch else f"no branch (at {report.head[:12]})"
         notes.append(f"the agent is on {where}")
-    if report.uncommitted:
-        notes.append(f"uncommitted work stays there ({report.uncommitted}); --include-dirty brings it")
-    if report.problem:
-        notes.append(f"whether there is uncommitted work cannot be told: {report.problem}")
+    notes += report.left_there()
     if not standing.commit:
         notes.append("the agent has no commits yet")
-    return tuple(notes)
+    return Brought(branch, standing.commit, standing.commit, tuple(notes))
 
 
 def keep_snapshot(into: WorkSource, branch: str, report: WorkDirReport) -> Brought:
