@@ -3,7 +3,7 @@
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from time import localtime, strftime
 from typing import Any, TypeVar
 
@@ -23,7 +23,7 @@ from mngr_lib.suggest import nearest
 from mngr_view.browser import has_browser
 from mngr_view.errors import ViewError
 from mngr_view.page import page_parts, write_page
-from mngr_view.records import Index, Run, Status
+from mngr_view.records import Run, Status, Test
 from mngr_view.server import serve
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -93,12 +93,25 @@ def view_command(
     options = ViewOptions(runs, artifacts, wants_all, tutorial)
     choice = _choice(find_places(context, tutorial, ()), options, is_live=html is None)
     source = E2eSource(choice)
+
+    def show_address(url: str) -> None:
+        click.echo(url)
+        note("for browsers of this machine, until Ctrl-C")
+
     try:
         if html is None:
             opens = not no_open and sys.stdout.isatty() and has_browser()
-            serve(source, port=port, on_ready=_show_address, opens=opens)
+            serve(source, port=port, on_ready=show_address, opens=opens)
+        elif html == "-":
+            sys.stdout.buffer.writelines(page_parts(source.index(), source.chunks()))
+            sys.stdout.buffer.flush()
         else:
-            _write(source, html)
+            index = source.index()
+            write_page(html, index, source.chunks())
+            click.echo(html)
+            name = index.runs[0].id if len(index.runs) == 1 else f"{len(index.runs)} runs"
+            counts = _counts(test for run in index.runs for test in run.tests)
+            note(f"{name}: {counts}; it opens in any browser, also without a network")
     except ViewError as error:
         raise mngr.MngrError(error.message, hint=error.hint) from error
     return 0
@@ -126,7 +139,8 @@ def runs_command(context: click.Context, artifacts: tuple[str, ...], as_json: bo
     width = max((len(run.id) for _, run in found), default=0)
     for _, run in found:
         when = strftime("%Y-%m-%d %H:%M", localtime(run.start))
-        click.echo(f"{run.id:<{width}}  {when}  {run.duration_s:7.1f} s  {_summary(run)}")
+        ends = f"{_counts(run.tests)}{' (running)' if run.is_running else ''}"
+        click.echo(f"{run.id:<{width}}  {when}  {run.duration_s:7.1f} s  {ends}")
     return 0
 
 
@@ -148,17 +162,10 @@ def _choice(places: Places, options: ViewOptions, *, is_live: bool) -> Choice:
     if not options.runs and not options.wants_all:
         runs = runs[-1:]
         note(f"the newest run: {runs[0].id}" if runs else f"no runs in {', '.join(folders)} yet")
-    follow = folders[0] if is_live and not options.runs else ""
-    return Choice(
-        tuple(runs), _title(runs, follow), _script(places, options.tutorial), tuple(folders), follow
-    )
-
-
-def _title(runs: Sequence[TestRunFolder], follow: str) -> str:
-    """Names the runs, unless others may come to be shown."""
-    if follow:
-        return "end-to-end tests"
-    return f"{runs[0].id if len(runs) == 1 else f'{len(runs)} runs'} · end-to-end tests"
+    title, follow = "end-to-end tests", folders[0] if is_live and not options.runs else ""
+    if not follow:
+        title = f"{runs[0].id if len(runs) == 1 else f'{len(runs)} runs'} · {title}"
+    return Choice(tuple(runs), title, _script(places, options.tutorial), tuple(folders), follow)
 
 
 def _folders(places: Places, chosen: Sequence[str]) -> list[str]:
@@ -180,34 +187,8 @@ def _script(places: Places, chosen: str | None) -> Script | None:
         raise mngr.UsageError(f"cannot read the tutorial: {places.tutorial}: {error.strerror}") from error
 
 
-def _write(source: E2eSource, html: str) -> None:
-    index = source.index()
-    if html == "-":
-        sys.stdout.buffer.writelines(page_parts(index, source.chunks()))
-        sys.stdout.buffer.flush()
-        return
-    write_page(html, index, source.chunks())
-    click.echo(html)
-    note(f"{_counts(index)}; it opens in any browser, also without a network")
-
-
-def _show_address(url: str) -> None:
-    click.echo(url)
-    note("for browsers of this machine, until Ctrl-C")
-
-
-def _counts(index: Index) -> str:
-    runs = index.runs[0].id if len(index.runs) == 1 else f"{len(index.runs)} runs"
-    totals = Counter(test.status for run in index.runs for test in run.tests)
-    return f"{runs}: {_listed(totals)}"
-
-
-def _summary(run: Run) -> str:
-    counts = _listed(Counter(test.status for test in run.tests))
-    return f"{counts} (running)" if run.is_running else counts
-
-
-def _listed(totals: "Counter[Status]") -> str:
+def _counts(tests: Iterable[Test]) -> str:
+    totals = Counter(test.status for test in tests)
     return ", ".join(f"{totals[status]} {status}" for status in _ORDER if totals[status]) or "no tests"
 
 

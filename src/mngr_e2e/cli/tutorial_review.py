@@ -124,21 +124,14 @@ def _answer(review: Review, draft: Draft) -> str:
                 continue
             review.reject(draft.id, reason)
         elif key == "e":
-            if not _edited(review, draft):
+            if (changed := click.edit(draft.text + "\n", extension=".sh")) is None:
+                click.echo("nothing was changed")
+                continue
+            try:
+                review.edit(draft.id, changed)
+            except mngr.UsageError as error:
+                click.echo(one_line(error.message))
                 continue
         elif key not in ("s", "q"):
             continue
         return key
-
-
-def _edited(review: Review, draft: Draft) -> bool:
-    changed = click.edit(draft.text + "\n", extension=".sh")
-    if changed is None:
-        click.echo("nothing was changed")
-        return False
-    try:
-        review.edit(draft.id, changed)
-    except mngr.UsageError as error:
-        click.echo(one_line(error.message))
-        return False
-    return True

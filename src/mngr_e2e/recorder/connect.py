@@ -21,10 +21,6 @@ _NOT_OURS = ("TMUX", "TMUX_PANE", "MNGR_AGENT_ID")
 _SETTING = 'in the config: [commands.create] connect_command = "mngr-e2e-connect"'
 
 
-class CallError(Exception):
-    """The command was called in a way that cannot work."""
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Starts a recording and returns as soon as it shows the agent's screen; it goes on in the background.
 
@@ -42,11 +38,24 @@ def main(argv: Sequence[str] | None = None) -> int:
         "--size", type=_size, default=SIZE, metavar="COLSxROWS", help="of the terminal: 120x32"
     )
     options = parser.parse_args(argv)
+    artifacts = options.out or os.environ.get(ARTIFACTS, "")
     try:
-        artifacts, attach = _artifacts_and_attach(options.out, os.environ)
-    except CallError as error:
-        sys.stderr.write(f"error: {error}\n")
+        attach = msgspec.json.decode(os.environ.get("MNGR_ATTACH_ARGV", ""), type=tuple[str, ...])
+    except msgspec.MsgspecError:
+        attach = ()
+    if not artifacts:
+        sys.stderr.write(
+            f"error: no place for the recording: {ARTIFACTS} is not set\n"
+            "hint: the e2e fixture sets it; without it: mngr-e2e-connect --out DIR\n"
+        )
         return 2
+    if not attach:
+        sys.stderr.write(
+            "error: no agent to attach to: MNGR_ATTACH_ARGV holds no command\n"
+            f"hint: mngr runs this, {_SETTING}\n"
+        )
+        return 2
+    artifacts = os.path.abspath(artifacts)
     try:
         recording = reserve(artifacts, os.environ.get("MNGR_AGENT_NAME", "agent"), options.size, attach)
         problem = begin(recording, os.environ)
@@ -91,24 +100,6 @@ def begin(recording: Recording, env: Mapping[str, str]) -> str:
     return note_error(
         recording, f"its screen was not seen within {_BEGIN_S:.0f} s\n{last_words(recording)}".strip()
     )
-
-
-def _artifacts_and_attach(out: str, env: Mapping[str, str]) -> tuple[str, tuple[str, ...]]:
-    artifacts = out or env.get(ARTIFACTS, "")
-    if not artifacts:
-        raise CallError(
-            f"no place for the recording: {ARTIFACTS} is not set\n"
-            "hint: the e2e fixture sets it; without it: mngr-e2e-connect --out DIR"
-        )
-    try:
-        attach = msgspec.json.decode(env.get("MNGR_ATTACH_ARGV", ""), type=tuple[str, ...])
-    except msgspec.MsgspecError:
-        attach = ()
-    if not attach:
-        raise CallError(
-            f"no agent to attach to: MNGR_ATTACH_ARGV holds no command\nhint: mngr runs this, {_SETTING}"
-        )
-    return os.path.abspath(artifacts), attach
 
 
 def _size(word: str) -> tuple[int, int]:

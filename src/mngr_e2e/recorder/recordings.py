@@ -1,6 +1,7 @@
 """The recordings of an attempt, each with the moment it began."""
 
 import os
+from contextlib import suppress
 
 import msgspec
 from msgspec import Struct
@@ -40,7 +41,9 @@ def read_recordings(folder: str | os.PathLike[str]) -> tuple[Recorded, ...]:
     passed over: a broken recording is no reason to show none.
     """
     casts = os.path.join(folder, CASTS)
-    noted = _noted(os.path.join(casts, INDEX))
+    noted: dict[str, Recorded] = {}
+    with suppress(OSError), open(os.path.join(casts, INDEX), "rb") as file:
+        noted = parse_index(file.read())
     try:
         names = [name for name in os.listdir(casts) if name.endswith(".cast")]
     except OSError:
@@ -49,17 +52,13 @@ def read_recordings(folder: str | os.PathLike[str]) -> tuple[Recorded, ...]:
     return tuple(sorted(found, key=lambda one: (one.start, one.file)))
 
 
-def _noted(path: str) -> dict[str, Recorded]:
-    try:
-        with open(path, "rb") as file:
-            lines = file.read().split(b"\n")[:-1]
-    except OSError:
-        return {}
+def parse_index(data: bytes) -> dict[str, Recorded]:
+    """What an index says of recordings, by file name: the later of two lines counts, and no damaged one."""
     found = {}
-    for line in lines:
+    for line in data.split(b"\n")[:-1]:
         try:
             one = msgspec.json.decode(line, type=Recorded)
-        except (msgspec.MsgspecError, UnicodeDecodeError):
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             continue
         found[one.file] = one
     return found

@@ -60,8 +60,16 @@ class TestSources(Struct, frozen=True):
 
 def load_tests(paths: Iterable[str]) -> TestSources:
     """Reads test files and folders of them. A path that does not exist is a FileNotFoundError."""
+    files: dict[str, None] = {}
+    for path in paths:
+        if not os.path.isdir(path):
+            files[path] = None
+            continue
+        for folder, folders, names in os.walk(path):
+            folders[:] = sorted(name for name in folders if name not in _NOT_ENTERED and name[0] != ".")
+            files |= {os.path.join(folder, name): None for name in sorted(names) if is_test_file(name)}
     found = []
-    for path in dict.fromkeys(name for given in paths for name in _files(given)):
+    for path in files:
         with open(path, "rb") as file:
             found.append(read_tests(file.read(), path))
     return _joined(found)
@@ -141,7 +149,16 @@ def _functions(
 def _citations(
     function: Function, calls: Sequence[ast.Call], constants: Mapping[str, str], path: str
 ) -> tuple[tuple[Citation, ...], list[Unreadable]]:
-    found, problems = _docstring_citations(function, path)
+    found: list[Citation] = []
+    problems: list[Unreadable] = []
+    docstring = ast.get_docstring(function, clean=False)
+    if docstring is not None and _BLOCK_MARK in docstring.lower():
+        first = function.body[0].lineno
+        blocks, unended = docstring_blocks(docstring)
+        found = [Citation(first + at, text, "docstring") for at, text in blocks]
+        if unended is not None:
+            problem = '"Tutorial block:" without a "Scope:" after it'
+            problems.append(Unreadable(path, first + unended, problem))
     local = {argument.arg for argument in ast.walk(function) if isinstance(argument, ast.arg)}
     names = {name: text for name, text in constants.items() if name not in local}
     for call in calls:
@@ -164,19 +181,6 @@ def _is_citing(call: ast.Call) -> bool:
     return called_name(call.func) == CITE
 
 
-def _docstring_citations(function: Function, path: str) -> tuple[list[Citation], list[Unreadable]]:
-    """Citations between `Tutorial block:` and `Scope:`."""
-    docstring = ast.get_docstring(function, clean=False)
-    if docstring is None or _BLOCK_MARK not in docstring.lower():
-        return [], []
-    first = function.body[0].lineno
-    blocks, unended = docstring_blocks(docstring)
-    found = [Citation(first + at, text, "docstring") for at, text in blocks]
-    if unended is None:
-        return found, []
-    return found, [Unreadable(path, first + unended, '"Tutorial block:" without a "Scope:" after it')]
-
-
 def docstring_blocks(docstring: str) -> tuple[list[tuple[int, str]], int | None]:
     """The blocks that a docstring cites, each with its line from 0; then the line of one without an end, or None."""
     found: list[tuple[int, str]] = []
@@ -191,16 +195,6 @@ def docstring_blocks(docstring: str) -> tuple[list[tuple[int, str]], int | None]
             found.append((start, normal_text(text)))
             start = None
     return found, start
-
-
-def _files(path: str) -> list[str]:
-    if not os.path.isdir(path):
-        return [path]
-    found = []
-    for folder, folders, names in os.walk(path):
-        folders[:] = sorted(name for name in folders if name not in _NOT_ENTERED and name[0] != ".")
-        found += [os.path.join(folder, name) for name in sorted(names) if is_test_file(name)]
-    return found
 
 
 def _joined(read: Sequence[TestSources]) -> TestSources:

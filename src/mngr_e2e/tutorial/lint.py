@@ -93,11 +93,8 @@ def _is_same(cited: Invocation, done: Invocation) -> bool:
     if done.is_help != cited.is_help and (done.is_help or not cited.words):
         return False
     pairs = zip((cited.program, *cited.words), (done.program, *done.words), strict=False)
-    return len(done.words) >= len(cited.words) and all(_fits(word, other) for word, other in pairs)
-
-
-def _fits(word: str, pattern: str) -> bool:
-    """Equal, where a HOLE of the pattern may be anything."""
-    if HOLE not in pattern:
-        return word == pattern
-    return re.fullmatch(".*".join(map(re.escape, pattern.split(HOLE))), word, re.DOTALL) is not None
+    # A HOLE of what was run may be anything.
+    return len(done.words) >= len(cited.words) and all(
+        word == other or re.fullmatch(".*".join(map(re.escape, other.split(HOLE))), word, re.DOTALL)
+        for word, other in pairs
+    )

@@ -126,7 +126,11 @@ def _command(lines: Sequence[str], first: int, ends: _HeredocEnds) -> Statement:
     while True:
         scan = scan_line(lines[number], open)
         open = scan.open
-        text += _part(lines[number], scan)
+        if scan.continues:
+            # Its backslash and its indentation are not part of the command.
+            text += lines[number].strip()[:-1].rstrip() + " "
+        else:
+            text += lines[number] if open else lines[number].strip()
         number += 1
         for heredoc in scan.heredocs:
             end = ends.find(heredoc, number)
@@ -141,10 +145,3 @@ def _command(lines: Sequence[str], first: int, ends: _HeredocEnds) -> Statement:
     if open:
         problem = problem or f"{_OPEN_WORDS[open[-1]]} is still open where this block ends"
     return Statement(first, number, text.strip() or "\\", problem)
-
-
-def _part(line: str, scan: Scan) -> str:
-    """A line as a part of its command: a continued one loses the backslash and its indentation."""
-    if scan.continues:
-        return line.strip()[:-1].rstrip() + " "
-    return line if scan.open else line.strip()

@@ -39,20 +39,20 @@ def report(checked: Report, passed: bool) -> str:
     commands = [block for block in checked.blocks if block.kind == "command"]
     covered = len(commands) - len(checked.uncovered)
     parts = [f"{covered} of {len(commands)} command blocks cited by {checked.tests} tests"]
-    parts += _counts(
+    for word, count in (
         ("stale citation", len(checked.stale)),
         ("unreadable place", len(checked.unreadable)),
         ("problem", len(checked.problems)),
         ("gap", len([gap for gap in checked.gaps if not gap.is_draft])),
         ("unreviewed draft", len([gap for gap in checked.gaps if gap.is_draft])),
         ("warning", len(checked.lint) + len(checked.duplicates) + len(checked.outdated)),
-    )
-    return "\n".join(
-        [*_errors(checked), *_warnings(checked), f"{'ok' if passed else 'FAILED'}: {', '.join(parts)}"]
-    )
+    ):
+        parts += [f"{count} {word}{'' if count == 1 else 's'}"] if count else []
+    return "\n".join([*_findings(checked), f"{'ok' if passed else 'FAILED'}: {', '.join(parts)}"])
 
 
-def _errors(checked: Report) -> Iterator[str]:
+def _findings(checked: Report) -> Iterator[str]:
+    """Errors, then warnings."""
     for problem in checked.problems:
         yield f"{one_line(checked.tutorial)}: {one_line(problem)}"
     for one in checked.unreadable:
@@ -72,9 +72,6 @@ def _errors(checked: Report) -> Iterator[str]:
             yield f"    {_short(stale.text)}"
         if stale.advice:
             yield f"    hint: {stale.advice}"
-
-
-def _warnings(checked: Report) -> Iterator[str]:
     for same in checked.duplicates:
         places = ", ".join(map(str, same.first_lines))
         yield f"warning: {one_line(checked.tutorial)}: the same block at lines {places}: {_short(same.title)}"
@@ -83,10 +80,6 @@ def _warnings(checked: Report) -> Iterator[str]:
     for finding in checked.lint:
         name = one_line(finding.node_id.rpartition("::")[2])
         yield f"warning: {one_line(finding.path)}:{finding.line}: {name} {_short(finding.problem)}"
-
-
-def _counts(*found: tuple[str, int]) -> list[str]:
-    return [f"{count} {word}{'' if count == 1 else 's'}" for word, count in found if count]
 
 
 def _place(tutorial: str, block: Block) -> str:

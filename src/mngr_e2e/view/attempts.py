@@ -14,6 +14,7 @@ from mngr_lib.safe_text import one_line
 from mngr_view.records import Status
 
 FAILURE = "failure.txt"
+CITED = "tutorial_block.txt"
 _META_LIMIT = 1_000_000
 _REASON_LIMIT = 300
 _FAILURE_LIMIT = 64_000
@@ -72,14 +73,17 @@ def load_attempts(run: TestRunFolder, test: str, *, is_alive: bool) -> Iterator[
     for match, entry in sorted(found, key=lambda pair: int(pair[0][1])):
         if entry.kind == "folder":
             names = (test, entry.name)
-            meta, problem = _read_meta(run.path, names)
-            status, why = _status(meta.status, problem, is_alive)
+            meta, status, why = _read_meta(run.path, names, is_alive)
             if is_alive and try_entries(run.path, *names, CASTS, RECORDERS):
                 # Its test is over and its recordings are not: who reads them now would keep half of them.
                 status, why = "running", ""
             reason = one_line(meta.reason)[:_REASON_LIMIT] or (
                 _reason(run.path, names) if status in _BAD else ""
             )
+            citations = meta.blocks
+            if not citations and (cited := try_read(run.path, *names, CITED, limit=_CITATION_LIMIT)):
+                # A test that still runs or broke off.
+                citations = tuple(filter(None, (part.strip("\n") for part in cited.text.split("\n\n"))))
             yield AttemptFolder(
                 run.id,
                 run.path,
@@ -89,35 +93,32 @@ def load_attempts(run: TestRunFolder, test: str, *, is_alive: bool) -> Iterator[
                 status,
                 moment(meta.start),
                 length(meta.duration_s),
-                meta.blocks if meta.blocks else _cited(run.path, names),
+                citations,
                 why or reason,
                 (why,) if why else (),
             )
 
 
-def _read_meta(root: str, names: tuple[str, str]) -> tuple[_Meta, str]:
+def _read_meta(root: str, names: tuple[str, str], is_alive: bool) -> tuple[_Meta, Status, str]:
+    """What `meta.json` says, the status it stands for, and why that is another than it says."""
+    meta = _Meta()
     try:
         found = read(root, *names, "meta.json", limit=_META_LIMIT)
         if found.is_truncated:
-            return _Meta(), f"meta.json is too large: {amount(found.size)}"
-        return msgspec.json.decode(found.data, type=_Meta), ""
+            return meta, "error", f"meta.json is too large: {amount(found.size)}"
+        meta = msgspec.json.decode(found.data, type=_Meta)
     except FileNotFoundError:
-        return _Meta(status="running"), ""
+        meta = _Meta(status="running")
     except OSError as error:
-        return _Meta(), f"meta.json cannot be read: {one_line(str(error.strerror or error))}"
+        return meta, "error", f"meta.json cannot be read: {one_line(str(error.strerror or error))}"
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        return _Meta(), f"meta.json is damaged: {one_line(str(error))[:_REASON_LIMIT]}"
-
-
-def _status(saved: str, problem: str, is_alive: bool) -> tuple[Status, str]:
-    if problem:
-        return "error", problem
-    if saved == "running" and not is_alive:
-        return "error", "the run ended before this test did"
+        return meta, "error", f"meta.json is damaged: {one_line(str(error))[:_REASON_LIMIT]}"
+    if meta.status == "running" and not is_alive:
+        return meta, "error", "the run ended before this test did"
     for status in _STATUSES:
-        if saved == status:
-            return status, ""
-    return "error", f"its status {one_line(saved)[:50]!r} is not known"
+        if meta.status == status:
+            return meta, status, ""
+    return meta, "error", f"its status {one_line(meta.status)[:50]!r} is not known"
 
 
 def _reason(root: str, names: tuple[str, str]) -> str:
@@ -126,12 +127,6 @@ def _reason(root: str, names: tuple[str, str]) -> str:
     lines = [line for line in found.text.splitlines() if line.strip()] if found else []
     telling = [line[1:] for line in lines if line.startswith("E ")] or lines
     return one_line(telling[0].strip())[:_REASON_LIMIT] if telling else ""
-
-
-def _cited(root: str, names: tuple[str, str]) -> tuple[str, ...]:
-    """The citations of a test that still runs or broke off."""
-    found = try_read(root, *names, "tutorial_block.txt", limit=_CITATION_LIMIT)
-    return tuple(filter(None, (part.strip("\n") for part in found.text.split("\n\n")))) if found else ()
 
 
 def _digest(text: str) -> str:

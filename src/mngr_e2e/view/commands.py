@@ -81,7 +81,12 @@ def _join(
         if record is not None:
             commands.append(_from_record(record))
         elif number < len(from_text):
-            commands.append(_from_text(from_text[number], now))
+            text = from_text[number]
+            output = tuple(_merged([Output(stream, 0.0, printed) for stream, printed in text.output]))
+            shown = ShownCommand(
+                text.command, text.comment, "", now, 0.0, text.exit_code, text.is_timed_out, output
+            )
+            commands.append(shown)
         # The last command of the text may still run; all before it have ended and have a line.
         is_damaged = is_damaged or (record is None and number < max(len(lines), len(from_text) - 1))
         now = commands[-1].start + commands[-1].duration_s if commands else start
@@ -110,13 +115,6 @@ def _from_record(record: CommandRecord) -> ShownCommand:
         record.timed_out,
         tuple(_merged(pieces)),
         terminal=one_line(record.terminal),
-    )
-
-
-def _from_text(command: TextCommand, start: float) -> ShownCommand:
-    output = tuple(_merged([Output(stream, 0.0, text) for stream, text in command.output]))
-    return ShownCommand(
-        command.command, command.comment, "", start, 0.0, command.exit_code, command.is_timed_out, output
     )
 
 

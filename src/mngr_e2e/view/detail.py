@@ -6,9 +6,9 @@ import msgspec
 from msgspec import Struct
 
 from mngr_e2e.recorder.ledger import CASTS
-from mngr_e2e.recorder.recordings import Recorded
+from mngr_e2e.recorder.recordings import Recorded, parse_index
 from mngr_e2e.recorder.writer import INDEX
-from mngr_e2e.view.attempts import FAILURE, AttemptFolder
+from mngr_e2e.view.attempts import CITED, FAILURE, AttemptFolder
 from mngr_e2e.view.commands import load_commands
 from mngr_e2e.view.files import FolderEntry, amount, try_entries, try_read
 from mngr_e2e.view.tapes import LIMIT, Tape, read_tape
@@ -21,7 +21,7 @@ SCREEN_LIMIT = 200
 FILE_LIMIT = 200
 _TEXT_LIMIT = 256_000
 _ERROR_LIMIT = 4_000
-_KNOWN = frozenset(("meta.json", "transcript.txt", "transcript.jsonl", "tutorial_block.txt", FAILURE))
+_KNOWN = frozenset(("meta.json", "transcript.txt", "transcript.jsonl", CITED, FAILURE))
 _UNFINISHED = "meta.json.new"
 """What a killed process left beside its `meta.json` begins with this."""
 
@@ -39,13 +39,21 @@ def load_detail(attempt: AttemptFolder, recordings: Sequence[PlayableRecording])
     """Everything of an attempt but its recordings' text; never fails, whatever the folder holds."""
     start, end = attempt.start, attempt.start + attempt.duration_s
     found = load_commands(attempt.root, attempt.names, start)
-    screens, screen_notes = _screens(attempt)
+    notes = [*attempt.notes, *found.notes]
+    entries = [one for one in try_entries(attempt.root, *attempt.names, "screens") if one.kind == "file"]
+    screens = []
+    for entry in entries[:SCREEN_LIMIT]:
+        screen = try_read(attempt.root, *attempt.names, "screens", entry.name, limit=_TEXT_LIMIT)
+        if screen:
+            name = one_line(entry.name.rpartition(".")[0] or entry.name)
+            screens.append(ScreenText(name, screen.text.rstrip("\n")))
+    if len(entries) > SCREEN_LIMIT:
+        notes.append(f"{len(entries) - SCREEN_LIMIT} more screens are in the folder")
+    notes += _cast_notes(attempt)
     files = list(_others(attempt, ()))
-    more = len(files) - FILE_LIMIT
+    if len(files) > FILE_LIMIT:
+        notes.append(f"{len(files) - FILE_LIMIT} more files are in the folder")
     failure = try_read(attempt.root, *attempt.names, FAILURE, limit=_TEXT_LIMIT)
-    notes = [*attempt.notes, *found.notes, *screen_notes, *_cast_notes(attempt)]
-    if more > 0:
-        notes.append(f"{more} more files are in the folder")
     if failure and failure.is_truncated:
         notes.append(f"the failure's text is cut: {amount(failure.size)}")
     return Detail(
@@ -53,7 +61,7 @@ def load_detail(attempt: AttemptFolder, recordings: Sequence[PlayableRecording])
         citations=attempt.citations,
         failure=failure.text.rstrip() if failure else "",
         casts=tuple(recording.cast for recording in recordings),
-        screens=screens,
+        screens=tuple(screens),
         files=tuple(files[:FILE_LIMIT]),
         notes=tuple(notes),
     )
@@ -61,15 +69,8 @@ def load_detail(attempt: AttemptFolder, recordings: Sequence[PlayableRecording])
 
 def load_recordings(attempt: AttemptFolder) -> Iterator[PlayableRecording]:
     """The recordings of an attempt one after another, in the order of the numbers in their names."""
-    # What the recorders said of their recordings, by file name; the later of two counts.
     found = try_read(attempt.root, *attempt.names, CASTS, INDEX, limit=_TEXT_LIMIT)
-    noted = {}
-    for line in found.data.split(b"\n")[:-1] if found else ():
-        try:
-            one = msgspec.json.decode(line, type=Recorded)
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-            continue
-        noted[one.file] = one
+    noted = parse_index(found.data) if found else {}
     for entry in cast_files(attempt):
         yield load_recording(attempt, entry.name, noted.get(entry.name))
 
@@ -119,19 +120,6 @@ def _with_seeks(command: ShownCommand, recordings: Sequence[PlayableRecording], 
             second = min(max(command.start - start, 0.0), recording.cast.duration_s)
             seeks.append(Seek(number, round(second, 3)))
     return msgspec.structs.replace(command, seeks=tuple(seeks))
-
-
-def _screens(attempt: AttemptFolder) -> tuple[tuple[ScreenText, ...], list[str]]:
-    entries = [one for one in try_entries(attempt.root, *attempt.names, "screens") if one.kind == "file"]
-    screens = []
-    for entry in entries[:SCREEN_LIMIT]:
-        found = try_read(attempt.root, *attempt.names, "screens", entry.name, limit=_TEXT_LIMIT)
-        if found:
-            screens.append(
-                ScreenText(one_line(entry.name.rpartition(".")[0] or entry.name), found.text.rstrip("\n"))
-            )
-    more = len(entries) - SCREEN_LIMIT
-    return tuple(screens), [f"{more} more screens are in the folder"] if more > 0 else []
 
 
 def _cast_notes(attempt: AttemptFolder) -> Iterator[str]:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from msgspec import Struct
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_KINDS = {"d": "folder", "l": "link", "-": "file"}
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
@@ -72,7 +73,8 @@ def entries(root: str, *names: str) -> list[FolderEntry]:
                 facts = os.stat(name, dir_fd=folder, follow_symlinks=False)
             except OSError:
                 continue
-            found.append(FolderEntry(name, _kind(facts.st_mode), facts.st_size, facts.st_mtime_ns))
+            kind = _KINDS.get(stat.filemode(facts.st_mode)[0], "other")
+            found.append(FolderEntry(name, kind, facts.st_size, facts.st_mtime_ns))
     return sorted(found, key=lambda entry: natural(entry.name))
 
 
@@ -114,11 +116,3 @@ def _opened(root: str, names: tuple[str, ...]) -> Iterator[int]:
         yield place
     finally:
         os.close(place)
-
-
-def _kind(mode: int) -> str:
-    if stat.S_ISDIR(mode):
-        return "folder"
-    if stat.S_ISLNK(mode):
-        return "link"
-    return "file" if stat.S_ISREG(mode) else "other"

@@ -70,19 +70,17 @@ def load_run(folder: TestRunFolder) -> LoadedRun:
     attempts: dict[str, AttemptFolder] = {}
     for name in tests[:TEST_LIMIT]:
         found = tuple(load_attempts(folder, name, is_alive=alive))
-        warnings += _odd(folder.path, name, found)
+        odd = [
+            f"{one_line(name)}/{one.name} is no folder and was not opened"
+            for one in try_entries(folder.path, name)
+            if NAME.fullmatch(one.name) and one.kind != "folder"
+        ]
+        warnings += odd if found or odd else [f"{one_line(name)} holds no attempt that can be read"]
         if found:
             row = _row(name, found, rows)
             rows[row.id] = row
             attempts.update({one.key: one for one in found})
     return LoadedRun(_run(folder, tuple(rows.values()), alive, warnings), attempts)
-
-
-def _odd(path: str, test: str, found: Sequence[AttemptFolder]) -> list[str]:
-    """What looks like an attempt and is none, or a folder without any."""
-    links = [one.name for one in try_entries(path, test) if NAME.fullmatch(one.name) and one.kind != "folder"]
-    odd = [f"{one_line(test)}/{name} is no folder and was not opened" for name in links]
-    return odd if found or odd else [f"{one_line(test)} holds no attempt that can be read"]
 
 
 def _row(folder: str, found: Sequence[AttemptFolder], taken: Container[str]) -> Test:

@@ -1,6 +1,6 @@
 """What of an agent's drafts can be taken, and what is wrong with the rest."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from mngr_e2e.authoring.agent.conversation import Verdict
 from mngr_e2e.authoring.drafting.blocks import readable
@@ -38,22 +38,22 @@ def judge_drafts(
     compared = compare_tutorials(path, before, after, gaps)
     if compared.findings:
         return Verdict({}, compared.findings)
-    wrong = {gap.id: tuple(_wrong(path, gap, compared.added[gap.id], proofread)) for gap in gaps}
-    good = {gap: lines for gap, lines in compared.added.items() if not wrong[gap]}
-    return Verdict(good, tuple(finding for own in wrong.values() for finding in own))
-
-
-def _wrong(path: str, gap: Block, lines: Sequence[str], proofread: Proofread) -> Iterator[RuleFinding]:
-    where = f"{path}:{gap.first_line}"
-    if not lines:
-        yield RuleFinding(FILLED, where, f"this gap has no example yet: {gap.title}", gap.id)
-        return
-    if not lines[0].strip():
-        problem = f"the first example must stand directly under the comment: {gap.title}"
-        yield RuleFinding(UNDER_GAP, where, problem, gap.id)
-    for block in read_blocks("\n".join([*gap.lines, *map(readable, lines)])):
-        if block.commands:
-            yield from proofread(block, where, gap.id)
-        elif lines[0].strip():
-            problem = f"every block under this gap needs a command: {block.title}"
-            yield RuleFinding(UNDER_GAP, where, problem, gap.id)
+    wrong: list[RuleFinding] = []
+    for gap in gaps:
+        where, lines = f"{path}:{gap.first_line}", compared.added[gap.id]
+        if not lines:
+            wrong.append(RuleFinding(FILLED, where, f"this gap has no example yet: {gap.title}", gap.id))
+            continue
+        is_under = bool(lines[0].strip())
+        if not is_under:
+            problem = f"the first example must stand directly under the comment: {gap.title}"
+            wrong.append(RuleFinding(UNDER_GAP, where, problem, gap.id))
+        for block in read_blocks("\n".join([*gap.lines, *map(readable, lines)])):
+            if block.commands:
+                wrong += proofread(block, where, gap.id)
+            elif is_under:
+                problem = f"every block under this gap needs a command: {block.title}"
+                wrong.append(RuleFinding(UNDER_GAP, where, problem, gap.id))
+    bad = {finding.subject for finding in wrong}
+    good = {gap: lines for gap, lines in compared.added.items() if gap not in bad}
+    return Verdict(good, tuple(wrong))

@@ -23,7 +23,14 @@ def compare_tutorials(path: str, before: bytes, after: bytes, gaps: Sequence[Blo
     parts = _additions(old, new, gaps)
     if parts is None:
         return Comparison(findings=tuple(_explain(path, decode(before), old, new, gaps)))
-    return Comparison({gap.id: _own(part) for gap, part in zip(gaps, parts, strict=True)})
+    added = {}
+    for gap, part in zip(gaps, parts, strict=True):
+        lines = [line.rstrip(b"\r").decode("utf-8", "surrogateescape") for line in part]
+        while lines and not lines[-1].strip():
+            lines.pop()
+        # Marks are ours to set.
+        added[gap.id] = tuple(line for line in lines if not is_draft_mark(line))
+    return Comparison(added)
 
 
 def _lines(data: bytes) -> list[bytes]:
@@ -42,28 +49,15 @@ def _additions(old: list[bytes], new: list[bytes], gaps: Sequence[Block]) -> lis
         return None
     at = len(kept[0])
     for part in kept[1:]:
-        start = _find(new, part, at, is_last=part is kept[-1])
+        last = len(new) - len(part)
+        # What follows the last gap must be the end of the file.
+        places = range(at if part is not kept[-1] else max(at, last), last + 1)
+        start = next((place for place in places if new[place : place + len(part)] == part), None)
         if start is None:
             return None
         found.append(new[at:start])
         at = start + len(part)
     return found if at == len(new) else None
-
-
-def _find(lines: list[bytes], part: list[bytes], start: int, *, is_last: bool) -> int | None:
-    if is_last:
-        at = len(lines) - len(part)
-        return at if at >= start and lines[at:] == part else None
-    places = range(start, len(lines) - len(part) + 1)
-    return next((at for at in places if lines[at : at + len(part)] == part), None)
-
-
-def _own(added: Sequence[bytes]) -> tuple[str, ...]:
-    """As text, without empty lines at the end and without marks, which are ours to set."""
-    lines = [line.rstrip(b"\r").decode("utf-8", "surrogateescape") for line in added]
-    while lines and not lines[-1].strip():
-        lines.pop()
-    return tuple(line for line in lines if not is_draft_mark(line))
 
 
 def _explain(

@@ -50,7 +50,12 @@ class Review:
     def edit(self, draft_id: str, text: str) -> Draft:
         """A person's own words stand there instead; text that is no block of commands is refused."""
         draft = self.find(draft_id)
-        if problem := _wrong(text):
+        blocks = read_blocks(text)
+        if not blocks or not all(block.commands for block in blocks):
+            problem = "every block needs a command"
+        else:
+            problem = next((block.problem for block in blocks if block.problem), "") or syntax_problem(text)
+        if problem:
             raise mngr.UsageError(f"this cannot stand in a tutorial: {problem}", hint="nothing was changed")
         write_file(self.tutorial, replace_text(self._read(), draft, text))
         return draft
@@ -73,10 +78,3 @@ def project_root(tutorial: str) -> str:
         return find_repository(tutorial).top
     except mngr.UsageError:
         return os.path.dirname(os.path.realpath(tutorial))
-
-
-def _wrong(text: str) -> str:
-    blocks = read_blocks(text)
-    if not blocks or not all(block.commands for block in blocks):
-        return "every block needs a command"
-    return next((block.problem for block in blocks if block.problem), "") or syntax_problem(text)

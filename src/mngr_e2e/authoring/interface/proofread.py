@@ -3,7 +3,8 @@
 import re
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -78,7 +79,12 @@ class Proofreader:
         known = self._programs.help((program,))
         if known is None:
             return Proof(notes=(f"not checked: nothing tells what {program} can do",))
-        return self._follow(program, known, _without_redirects(words[1:]))
+        plain = (
+            word
+            for before, word in pairwise(words)
+            if not (_REDIRECTS.fullmatch(before) or _REDIRECTS.fullmatch(word))
+        )
+        return self._follow(program, known, plain)
 
     def _is_there(self, word: str, program: str) -> bool:
         simple = not _HOLES.search(word) and "/" not in word and "=" not in word
@@ -152,14 +158,3 @@ def _no_option(path: tuple[str, ...], word: str, helps: Sequence[Help]) -> RuleF
     name, option = " ".join(path), word.split("=", 1)[0]
     hint = did_you_mean(option, helps[-1].options, else_hint=f"see: {name} --help", form="{}")
     return RuleFinding(KNOWN_OPTION, "", f"{name} has no option {option}; {hint}", command=name, what=option)
-
-
-def _without_redirects(words: Sequence[str]) -> Iterator[str]:
-    skip = False
-    for word in words:
-        if skip:
-            skip = False
-        elif _REDIRECTS.fullmatch(word):
-            skip = True
-        else:
-            yield word

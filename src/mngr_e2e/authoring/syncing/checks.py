@@ -37,24 +37,18 @@ def read_moment(tutorial: str, blocks: Sequence[Block], files: Files) -> Tests:
 def judge_tests(before: Tests, after: Tests, batch: Batch) -> tuple[RuleFinding, ...]:
     """Every finding; the subject is the file, block or test that it spoils."""
     return (
-        *_lost(before, after),
-        *_others(before, after, batch),
-        *_unreadable(before, after, batch),
-        *_stale(before, after, batch),
-        *_uncited(before, after),
-        *_unfaithful(before, after, batch),
-        *_uncovered(after, batch),
+        *_changed_tests(before, after, batch),
+        *_bad_citations(before, after, batch),
+        *_commands_not_run(before, after, batch),
     )
 
 
-def _lost(before: Tests, after: Tests) -> Iterator[RuleFinding]:
+def _changed_tests(before: Tests, after: Tests, batch: Batch) -> Iterator[RuleFinding]:
+    """Tests that are gone, that were none of the agent's, or that are new and cite nothing."""
     broken = {place.path for place in after.report.unreadable}
     for name, case in before.cases.items():
         if name not in after.cases and case.path not in broken:
             yield RuleFinding(KEPT_TESTS, case.path, f"the test {_short(name)} is gone; put it back")
-
-
-def _others(before: Tests, after: Tests, batch: Batch) -> Iterator[RuleFinding]:
     named = {one.node_id for one in batch.stale} | {
         name for name in before.cases for place in batch.unreadable if place.path == before.cases[name].path
     }
@@ -63,64 +57,49 @@ def _others(before: Tests, after: Tests, batch: Batch) -> Iterator[RuleFinding]:
             case = before.cases[name]
             problem = f"the test {_short(name)} was changed and is none of yours; put it back as it was"
             yield RuleFinding(OTHERS, f"{case.path}:{case.line}", problem, case.path)
-
-
-def _unreadable(before: Tests, after: Tests, batch: Batch) -> Iterator[RuleFinding]:
-    asked = {unreadable_key(place) for place in batch.unreadable}
-    old = {unreadable_key(place) for place in before.report.unreadable}
-    for place in after.report.unreadable:
-        key = unreadable_key(place)
-        if key in asked or key not in old:
-            yield RuleFinding(
-                READABLE, f"{place.path}:{place.line}", place.problem, key if key in old else place.path
-            )
-
-
-def _stale(before: Tests, after: Tests, batch: Batch) -> Iterator[RuleFinding]:
-    asked, old = set(map(stale_key, batch.stale)), set(map(stale_key, before.report.stale))
-    for one in after.report.stale:
-        key = stale_key(one)
-        if key in asked or key not in old:
-            text = f"{_short(one.node_id)} cites what is no block of the tutorial"
-            if one.nearest and one.difference:
-                difference = one.difference
-                text += (
-                    f"; the nearest is {one.nearest.id}, and in its line {difference.line} the tutorial has "
-                )
-                text += f"{difference.tutorial!r} where the citation has {difference.citation!r}"
-            yield RuleFinding(
-                EXACT,
-                f"{one.path}:{one.line}",
-                f"{text}; {one.advice}" if one.advice else text,
-                key if key in old else one.path,
-            )
-
-
-def _uncited(before: Tests, after: Tests) -> Iterator[RuleFinding]:
     for name, case in after.cases.items():
         if name not in before.cases and not case.citations:
             problem = f"the new test {_short(name)} cites no block"
             yield RuleFinding(EXACT, f"{case.path}:{case.line}", problem, case.path)
 
 
-def _unfaithful(before: Tests, after: Tests, batch: Batch) -> Iterator[RuleFinding]:
+def _bad_citations(before: Tests, after: Tests, batch: Batch) -> Iterator[RuleFinding]:
+    """Citations that cannot be read or are no block: those that the agent was asked to fix, and new ones."""
+    asked = {unreadable_key(place) for place in batch.unreadable}
+    old = {unreadable_key(place) for place in before.report.unreadable}
+    for place in after.report.unreadable:
+        key = unreadable_key(place)
+        if key in asked or key not in old:
+            where, subject = f"{place.path}:{place.line}", key if key in old else place.path
+            yield RuleFinding(READABLE, where, place.problem, subject)
+    asked, old = set(map(stale_key, batch.stale)), set(map(stale_key, before.report.stale))
+    for one in after.report.stale:
+        key = stale_key(one)
+        if key in asked or key not in old:
+            text = f"{_short(one.node_id)} cites what is no block of the tutorial"
+            if one.nearest and (difference := one.difference):
+                text += (
+                    f"; the nearest is {one.nearest.id}, and in its line {difference.line} the tutorial has "
+                    f"{difference.tutorial!r} where the citation has {difference.citation!r}"
+                )
+            text += f"; {one.advice}" if one.advice else ""
+            yield RuleFinding(EXACT, f"{one.path}:{one.line}", text, key if key in old else one.path)
+
+
+def _commands_not_run(before: Tests, after: Tests, batch: Batch) -> Iterator[RuleFinding]:
+    """Tests that run no command of the block they cite, and blocks of the batch that no test cites."""
     asked = {one.node_id for one in batch.stale}
     old = {(one.node_id, one.block_id) for one in before.report.lint if one.node_id not in asked}
     for one in after.report.lint:
         if (one.node_id, one.block_id) not in old:
-            yield RuleFinding(
-                FAITHFUL, f"{one.path}:{one.line}", f"{_short(one.node_id)} {one.problem}", one.path
-            )
-
-
-def _uncovered(after: Tests, batch: Batch) -> Iterator[RuleFinding]:
+            problem = f"{_short(one.node_id)} {one.problem}"
+            yield RuleFinding(FAITHFUL, f"{one.path}:{one.line}", problem, one.path)
     left = {block.id for block in after.report.uncovered}
     for block in batch.blocks:
         if block.id in left:
             where = f"{after.report.tutorial}:{block.first_line}"
-            yield RuleFinding(
-                COVERED, where, f"no test cites this block ({block.id}): {block.title}", block.id
-            )
+            problem = f"no test cites this block ({block.id}): {block.title}"
+            yield RuleFinding(COVERED, where, problem, block.id)
 
 
 def _short(node_id: str) -> str:

@@ -7,7 +7,8 @@ import shutil
 import stat
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from contextlib import suppress
 
 from msgspec import Struct
 
@@ -65,7 +66,9 @@ def make_world(artifacts: str, inherited: Mapping[str, str], *, record: bool = T
         for name, value in inherited.items()
         if not (name in _STRAY or name.startswith(_STRAY_STARTS))
     }
-    env["PATH"] = _path(inherited.get("PATH", os.defpath))
+    # The programs of the running Python come first, unless they are there already.
+    paths, programs = inherited.get("PATH", os.defpath), os.path.dirname(sys.executable)
+    env["PATH"] = paths if programs in paths.split(os.pathsep) else f"{programs}{os.pathsep}{paths}"
     env["HOME"] = f"{root}/home"
     env["TMPDIR"] = env["TMUX_TMPDIR"] = f"{root}/tmp"
     env |= {MARK: session, **manager_env(root, session), ARTIFACTS: artifacts}
@@ -110,8 +113,14 @@ def end_world(world: World) -> list[int]:
 
 
 def tmux_sockets(world: World) -> list[str]:
-    """The sockets of tmux servers that were started in this world."""
-    return sorted(path for path in _sockets(world.root) if _is_tmux(world, path))
+    """The sockets of tmux servers that were started in this world: ours, mngr's, or one below TMUX_TMPDIR."""
+    found = []
+    for folder, _, names in os.walk(world.root):
+        for path in (os.path.join(folder, name) for name in names):
+            if path == world.socket or os.path.basename(folder).startswith("tmux"):
+                with suppress(OSError):
+                    found += [path] if stat.S_ISSOCK(os.lstat(path).st_mode) else []
+    return sorted(found)
 
 
 def keep_world(world: World, artifacts: str) -> str:
@@ -129,29 +138,6 @@ def keep_world(world: World, artifacts: str) -> str:
     attach = [f"attach:  cd {folder} && tmux -S {name} attach\n" for folder, name in places]
     look = f"look:    cd {shlex.quote(world.repo)} && . {shlex.quote(env_file)}\n"
     return f"{look}{''.join(attach)}remove:  sh {shlex.quote(cleanup)}\n"
-
-
-def _path(inherited: str) -> str:
-    """PATH with the programs of the running Python in it, first unless they are there already."""
-    programs = os.path.dirname(sys.executable)
-    return inherited if programs in inherited.split(os.pathsep) else f"{programs}{os.pathsep}{inherited}"
-
-
-def _sockets(root: str) -> Iterator[str]:
-    for at, _, files in os.walk(root):
-        for name in files:
-            path = os.path.join(at, name)
-            try:
-                if stat.S_ISSOCK(os.lstat(path).st_mode):
-                    yield path
-            except OSError:
-                continue
-
-
-def _is_tmux(world: World, path: str) -> bool:
-    """Whether a socket is one of those tmux makes: ours, mngr's, or one below TMUX_TMPDIR."""
-    folder = os.path.basename(os.path.dirname(path))
-    return path == world.socket or folder.startswith("tmux")
 
 
 def _write_script(path: str, text: str) -> None:

@@ -3,7 +3,6 @@
 import os
 import shutil
 from collections.abc import Mapping
-from functools import cache
 
 from mngr_e2e.session.runner import ask
 from mngr_lib.git import git_argv
@@ -11,6 +10,8 @@ from mngr_lib.git import git_argv
 _IDENTITY = "[user]\n\tname = E2e Test\n\temail = e2e@example.com\n[init]\n\tdefaultBranch = main\n"
 _README = "# A repository for one test\n"
 _WHEN = "2026-01-01T00:00:00Z"
+# Filled by the first repository that git makes.
+_TEMPLATE: dict[str, bytes | None] = {}
 
 
 def write_identity(home: str) -> None:
@@ -23,9 +24,8 @@ def make_repository(folder: str, env: Mapping[str, str]) -> None:
     """Fills an empty folder with a repository of one commit on `main`; without git it stays empty."""
     if shutil.which("git", path=env.get("PATH")) is None:
         return
-    template = _template()
-    if template:
-        for name, data in template.items():
+    if _TEMPLATE:
+        for name, data in _TEMPLATE.items():
             path = os.path.join(folder, name)
             os.makedirs(path if data is None else os.path.dirname(path), exist_ok=True)
             if data is not None:
@@ -45,12 +45,7 @@ def make_repository(folder: str, env: Mapping[str, str]) -> None:
         if code:
             raise RuntimeError(f"cannot make the test's repository: {printed.strip()}")
     os.makedirs(os.path.join(folder, ".git", "info"), exist_ok=True)
-    template.update(_read_all(folder))
-
-
-@cache
-def _template() -> dict[str, bytes | None]:
-    return {}
+    _TEMPLATE.update(_read_all(folder))
 
 
 def _read_all(folder: str) -> dict[str, bytes | None]:
