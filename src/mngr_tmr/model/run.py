@@ -6,6 +6,7 @@ from typing import Literal
 
 from msgspec import Struct, field
 
+from mngr_tmr.model.estimate import RunEstimate
 from mngr_tmr.model.limits import RunLimits
 from mngr_tmr.model.task import Task
 
@@ -56,6 +57,7 @@ class RunOptions(Struct, frozen=True):
 class RunSpec(Struct, frozen=True):
     """One run: where it is, what it starts from, the tests that were collected.
 
+    `estimate` is what it was expected to use when it began; runs of older versions have none.
     `pytest` is run in `folder` of a working copy, with `pytest_args` as they were given.
     """
 
@@ -70,6 +72,7 @@ class RunSpec(Struct, frozen=True):
     options: RunOptions = field(default_factory=RunOptions, name="knobs")
     schema: int = 1
     folder: str = ""
+    estimate: RunEstimate | None = None
 
     @property
     def pytest_in_copy(self) -> tuple[str, ...]:

@@ -1,0 +1,126 @@
+"""What a task or a whole run is expected to use before it starts. Pure."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
+
+from msgspec import Struct
+
+Source = Literal["test", "suite", "prior"]
+_FEW = 5
+_CAUTION = 2.0
+_MEDIAN, _P95 = 0.5, 0.95
+
+
+class Range(Struct, frozen=True):
+    low: float
+    high: float
+
+
+class Estimate(Struct, frozen=True, omit_defaults=True):
+    """From past runs of the test, of all tests, or from the prior; `samples` counts the past tasks it rests on.
+
+    A range from past runs goes from the median to the 95th percentile; with fewer than five samples its upper end is
+    twice the largest. A range is None where nothing tells: dollars of a model without a price, time without a past.
+    """
+
+    source: Source
+    tokens: Range
+    usd: Range | None = None
+    seconds: Range | None = None
+    samples: int = 0
+
+
+class RunEstimate(Struct, frozen=True, omit_defaults=True):
+    """Of every task by its slug, and of the run at its slots. `models` are those that price the prior."""
+
+    tasks: dict[str, Estimate]
+    total: Estimate
+    models: tuple[str, ...] = ()
+
+
+class PastTask(Struct, frozen=True):
+    """What a test of a past run used; a number that is not known is None."""
+
+    tokens: int | None
+    usd: float | None
+    seconds: float | None
+
+
+def estimate_run(
+    slugs: Iterable[str],
+    past: Mapping[str, Sequence[PastTask]],
+    prior: Estimate,
+    slots: int,
+    models: tuple[str, ...] = (),
+) -> RunEstimate:
+    """`past` are the tasks of past runs by slug; a test without a past is estimated by those of all others."""
+    everything = [one for tasks in past.values() for one in tasks]
+    suite = estimate_past("suite", everything, prior)
+    tasks = {
+        slug: estimate_past("test", past[slug], suite) if past.get(slug) else suite for slug in sorted(slugs)
+    }
+    return RunEstimate(tasks, total_of(tasks.values(), slots), models)
+
+
+def estimate_past(source: Source, past: Sequence[PastTask], otherwise: Estimate) -> Estimate:
+    """What the numbers of past tasks say; a quantity that none of them has is taken from another estimate."""
+    tokens = _range([one.tokens for one in past if one.tokens is not None])
+    if tokens is None:
+        return otherwise
+    return Estimate(
+        source,
+        tokens,
+        _range([one.usd for one in past if one.usd is not None]) or otherwise.usd,
+        _range([one.seconds for one in past if one.seconds is not None]) or otherwise.seconds,
+        len(past),
+    )
+
+
+def prior_estimate(context_tokens: tuple[int, int], input_prices: Sequence[float]) -> Estimate:
+    """The configured tokens of an agent, at these prices of a million input tokens: the cheapest and the dearest."""
+    low, high = context_tokens
+    usd = None
+    if input_prices:
+        usd = Range(low * min(input_prices) / 1e6, high * max(input_prices) / 1e6)
+    return Estimate("prior", Range(low, high), usd)
+
+
+def total_of(estimates: Iterable[Estimate], slots: int) -> Estimate:
+    """The sum; its dollars or its time are None as soon as one of them is. Tasks share `slots` places."""
+    estimates = tuple(estimates)
+    sources = {one.source for one in estimates}
+    seconds = [one.seconds for one in estimates if one.seconds]
+    usd = [one.usd for one in estimates if one.usd]
+    is_timed, is_priced = len(seconds) == len(estimates), len(usd) == len(estimates)
+    return Estimate(
+        next((source for source in ("prior", "suite", "test") if source in sources), "prior"),
+        _sum(one.tokens for one in estimates),
+        _sum(usd) if is_priced else None,
+        _elapsed(seconds, max(slots, 1)) if is_timed else None,
+        sum(one.samples for one in estimates if one.source == "test"),
+    )
+
+
+def _sum(ranges: Iterable[Range]) -> Range:
+    ranges = tuple(ranges)
+    return Range(sum(one.low for one in ranges), sum(one.high for one in ranges))
+
+
+def _elapsed(ranges: Sequence[Range], slots: int) -> Range:
+    """How long tasks take together: the longest of them, or what a slot has to do on average."""
+    lows, highs = [one.low for one in ranges], [one.high for one in ranges]
+    return Range(max(max(lows, default=0), sum(lows) / slots), max(max(highs, default=0), sum(highs) / slots))
+
+
+def _range(values: Sequence[float]) -> Range | None:
+    if not values:
+        return None
+    ordered = sorted(values)
+    high = quantile(ordered, _P95) if len(ordered) >= _FEW else ordered[-1] * _CAUTION
+    return Range(quantile(ordered, _MEDIAN), high)
+
+
+def quantile(ordered: Sequence[float], share: float) -> float:
+    """The smallest value that at least this share of the sorted values does not exceed."""
+    return ordered[max(math.ceil(share * len(ordered)) - 1, 0)]
