@@ -13,10 +13,10 @@ from mngr_lib.command_options import note
 from mngr_tmr.cli.places import Place, find_place
 from mngr_tmr.cli.settings import out_option
 from mngr_tmr.report.data.counts import plural
-from mngr_tmr.report.data.read_run import is_alive
 from mngr_tmr.report.out.terminal import printable
 from mngr_tmr.run.cleanup import Leftovers, find_leftovers, remove
 from mngr_tmr.run_folder.folder import read_spec
+from mngr_tmr.run_folder.liveness import is_alive
 
 _PARTIAL = 3
 

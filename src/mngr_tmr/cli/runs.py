@@ -13,13 +13,14 @@ import mngr
 from mngr_lib.command_options import note
 from mngr_tmr.cli.places import find_place
 from mngr_tmr.cli.settings import out_option
-from mngr_tmr.report.data.read_run import is_alive, read_run
+from mngr_tmr.report.data.read_run import read_run
 from mngr_tmr.report.data.report_model import make_report_model
 from mngr_tmr.report.data.sections import SECTIONS
 from mngr_tmr.report.out.progress import clock
 from mngr_tmr.report.out.summary import Summary, make_summary
 from mngr_tmr.report.out.terminal import printable
-from mngr_tmr.run_folder.folder import RunFolder, run_names
+from mngr_tmr.run_folder.folder import RunFolder, read_json, run_names
+from mngr_tmr.run_folder.liveness import has_fresh_summary, is_alive
 
 
 class RunRow(Struct, frozen=True):
@@ -88,23 +89,13 @@ def row_of(folder: RunFolder) -> RunRow:
 
 def _summary(folder: RunFolder) -> Summary | None:
     """The stored summary, unless the run goes on or something came after it."""
-    if is_alive(folder):
+    if is_alive(folder) or not has_fresh_summary(folder):
         return None
     try:
-        written = os.stat(folder.summary).st_mtime_ns
-        with open(folder.summary, "rb") as file:
-            summary = msgspec.json.decode(file.read(), type=Summary)
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+        summary = read_json(folder.summary, Summary)
+    except (OSError, mngr.MngrError):
         return None
-    is_stale = any(_changed_ns(path) > written for path in (folder.journal, folder.integration, folder.base))
-    return None if is_stale or summary.state in ("running", "integrating") else summary
-
-
-def _changed_ns(path: str) -> int:
-    try:
-        return os.stat(path).st_mtime_ns
-    except OSError:
-        return 0
+    return None if summary.state in ("running", "integrating") else summary
 
 
 def _words(row: RunRow) -> str:

@@ -70,3 +70,8 @@ class TaskRecord(Struct, frozen=True):
     asks: str = ""
     question: str = ""
     cause: WorkFailureCause | Literal[""] = ""
+
+    @property
+    def worked_s(self) -> float:
+        """How long its agents were at work."""
+        return sum(span.end - span.start for span in self.spans if span.kind == "work")

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Literal
 
 from msgspec import Struct, field
@@ -10,6 +11,7 @@ from mngr_tmr.model.estimate import RunEstimate
 from mngr_tmr.model.limits import RunLimits
 from mngr_tmr.model.task import Task
 
+_MODEL_FLAGS = ("--model", "-m")
 Integrator = Literal["auto", "mechanical", "agent"]
 
 
@@ -52,6 +54,15 @@ class RunOptions(Struct, frozen=True):
     implementation: tuple[str, ...] = ()
     prompt: str = ""
     limits: RunLimits = RunLimits()
+
+    @property
+    def model(self) -> str:
+        """The model that the agents' arguments ask for; empty where they leave it to the program."""
+        for word, following in pairwise((*self.args, "")):
+            name, equals, value = word.partition("=")
+            if name in _MODEL_FLAGS:
+                return value if equals else following
+        return ""
 
 
 class RunSpec(Struct, frozen=True):

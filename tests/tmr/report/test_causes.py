@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.tmr.report.desk import blocked, commit, measured, node, record, result, seen
 
+from mngr_tmr.failures.fingerprint import fingerprint, normal
 from mngr_tmr.model.integration import Fix, Integration
 from mngr_tmr.model.measured import MeasuredOutcomes
 from mngr_tmr.model.record import TaskRecord
 from mngr_tmr.model.result import Outcome
 from mngr_tmr.model.verdict import Verdict
 from mngr_tmr.report.data.causes import FailureCause, count_failures, count_fixed, find_causes
-from mngr_tmr.report.data.fingerprint import fingerprint, normal
 from mngr_tmr.report.data.rows import make_rows
 
 _FIXTURE = """

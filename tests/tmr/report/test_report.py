@@ -15,11 +15,12 @@ from mngr_tmr.engine.journal import Journal
 from mngr_tmr.engine.state import RunState
 from mngr_tmr.model.entry import Entry
 from mngr_tmr.model.integration import Account, Fix, Integration
-from mngr_tmr.report.data.read_run import RunReader, is_alive, read_run
+from mngr_tmr.report.data.read_run import RunReader, read_run
 from mngr_tmr.report.out.page.page import make_run
 from mngr_tmr.report.report import write_report
 from mngr_tmr.report.reporter import Reporter
 from mngr_tmr.run_folder.folder import RunFolder
+from mngr_tmr.run_folder.liveness import is_alive
 from mngr_view.template import TEMPLATE
 
 

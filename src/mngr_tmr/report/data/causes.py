@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
+from mngr_tmr.failures.fingerprint import Fingerprint, fingerprint, telling_line, without_escapes
 from mngr_tmr.model.verdict import Verified
-from mngr_tmr.report.data.fingerprint import Fingerprint, fingerprint, telling_line, without_escapes
 from mngr_tmr.report.data.rows import ReportRow
 
 _EXAMPLE = 4000

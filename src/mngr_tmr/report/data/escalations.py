@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
+from mngr_tmr.failures.fingerprint import normal, without_escapes
 from mngr_tmr.model.integration import Integration
-from mngr_tmr.report.data.fingerprint import normal, without_escapes
 from mngr_tmr.report.data.rows import ReportRow
 
 SHARED = "shared problem"

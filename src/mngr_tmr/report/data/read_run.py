@@ -1,6 +1,5 @@
 """Reads a run's folder at any moment, half a run and a damaged one as well: what cannot be read is reported."""
 
-import fcntl
 import os
 import time
 from typing import Any
@@ -21,6 +20,7 @@ from mngr_tmr.model.verdict import Verified
 from mngr_tmr.report.data.report_model import RunReading
 from mngr_tmr.run_folder.attempt import read_attempt_claim
 from mngr_tmr.run_folder.folder import RunFolder, read_json, read_spec
+from mngr_tmr.run_folder.liveness import is_alive
 from mngr_tmr.run_folder.records import Records
 
 _UNREADABLE = (mngr.MngrError, OSError, msgspec.MsgspecError, ValueError, RecursionError)
@@ -98,21 +98,6 @@ def read_entries(path: str, problems: list[str]) -> tuple[Entry, ...]:
     if damaged:
         problems.append(f"journal.jsonl: {damaged} damaged line{'s' * (damaged > 1)} left out")
     return tuple(entries)
-
-
-def is_alive(folder: RunFolder) -> bool:
-    """Whether a process is at work on the run: it holds the journal."""
-    try:
-        place = os.open(folder.journal, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(place, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(place)
-    return False
 
 
 def _records(folder: RunFolder, problems: list[str]) -> Records:

@@ -4,7 +4,7 @@ import re
 from typing import Literal
 from xml.etree import ElementTree as xml
 
-from mngr_tmr.report.data.fingerprint import without_escapes
+from mngr_tmr.failures.fingerprint import without_escapes
 from mngr_tmr.report.data.report_model import ReportModel
 from mngr_tmr.report.data.rows import ReportRow
 from mngr_tmr.report.data.sections import SECTIONS, SectionName

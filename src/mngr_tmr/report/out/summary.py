@@ -7,12 +7,15 @@ import msgspec
 from msgspec import Struct
 
 from mngr_tmr.engine.integration import IntegrationState
+from mngr_tmr.model.estimate import Estimate, RunEstimate
 from mngr_tmr.model.integration import Account, Fix, Gate, WeakenedAssertion
+from mngr_tmr.model.level import Level
 from mngr_tmr.model.measured import BranchCounts, MeasuredOutcomes, count
 from mngr_tmr.model.result import Blocked, Change
 from mngr_tmr.model.usage import NO_USAGE, AgentUsage
 from mngr_tmr.report.data.causes import FailureCause, count_failures
 from mngr_tmr.report.data.escalations import RaisedEscalation
+from mngr_tmr.report.data.levels import levels_of
 from mngr_tmr.report.data.report_model import ReportModel, ReportState
 from mngr_tmr.report.data.rows import MergedChange, ReportRow, verdict
 from mngr_tmr.report.data.sections import SectionName
@@ -25,6 +28,7 @@ _RAW = 20_000
 class RowSummary(Struct, frozen=True, omit_defaults=True):
     """One test. `claimed` is what its agent says of it at the end, `before` and `after` what we saw ourselves.
 
+    `worked_s` is how long its agents were at work, and `estimate` what it was expected to use.
     `measured` is the test at the base, at its agent's commit and at the tip of the branch, with the reasons.
     """
 
@@ -54,6 +58,8 @@ class RowSummary(Struct, frozen=True, omit_defaults=True):
     notes: tuple[str, ...] = ()
     added_by: str = ""
     measured: MeasuredOutcomes | None = None
+    worked_s: float = 0.0
+    estimate: Estimate | None = None
 
 
 class BranchSummary(Struct, frozen=True, omit_defaults=True):
@@ -78,6 +84,7 @@ class BranchSummary(Struct, frozen=True, omit_defaults=True):
 class Summary(Struct, frozen=True):
     """The whole file. `counts` are rows by section, `failures` the tests with a failure, each in one cause.
 
+    `model` is the one that was asked for, and `levels` what was done at each number of slots in use.
     `exit_code` is None until the run is over, its integration included; `took_s` is how long it was at work.
     """
 
@@ -99,6 +106,11 @@ class Summary(Struct, frozen=True):
     took_s: float = 0.0
     integration: IntegrationState = IntegrationState()
     schema: int = SCHEMA
+    agent_type: str = ""
+    model: str = ""
+    slots: int = 0
+    levels: tuple[Level, ...] = ()
+    estimate: Estimate | None = None
 
 
 def make_summary(model: ReportModel, folder: RunFolder) -> Summary:
@@ -132,12 +144,17 @@ def make_summary(model: ReportModel, folder: RunFolder) -> Summary:
         count_failures(model.causes),
         model.causes,
         model.raised,
-        tuple(_row(row, folder) for row in model.rows),
+        tuple(_row(row, folder, spec.estimate) for row in model.rows),
         branch,
         model.usage,
         model.now.problems,
         model.now.took_s,
         model.now.stage,
+        agent_type=spec.options.type,
+        model=spec.options.model,
+        slots=spec.options.slots,
+        levels=levels_of(model.now),
+        estimate=spec.estimate.total if spec.estimate else None,
     )
 
 
@@ -146,7 +163,7 @@ def summary_schema() -> dict[str, Any]:
     return msgspec.json.schema(Summary)
 
 
-def _row(row: ReportRow, folder: RunFolder) -> RowSummary:
+def _row(row: ReportRow, folder: RunFolder, estimate: RunEstimate | None) -> RowSummary:
     result, record = row.result, row.record
     if record is None:
         return RowSummary(
@@ -185,4 +202,6 @@ def _row(row: ReportRow, folder: RunFolder) -> RowSummary:
         usage=record.usage,
         notes=row.notes,
         measured=row.measured,
+        worked_s=record.worked_s,
+        estimate=estimate.tasks.get(record.task.slug) if estimate else None,
     )

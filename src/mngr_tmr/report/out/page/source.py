@@ -11,7 +11,7 @@ from mngr_e2e.tutorial.blocks import read_blocks
 from mngr_e2e.view.tutorial import Script, with_tutorial
 from mngr_tmr.git import Repository
 from mngr_tmr.model.run import RunSpec
-from mngr_tmr.report.data.read_run import RunReader, is_alive
+from mngr_tmr.report.data.read_run import RunReader
 from mngr_tmr.report.data.report_model import ReportModel, make_report_model
 from mngr_tmr.report.data.rows import ReportRow
 from mngr_tmr.report.out.page.branch import read_patch
@@ -20,6 +20,7 @@ from mngr_tmr.report.out.page.page import make_run
 from mngr_tmr.report.out.page.tabs import KitTab, Tab, base_tabs, find_tabs, marks_of
 from mngr_tmr.report.out.terminal import run_argument
 from mngr_tmr.run_folder.folder import RunFolder
+from mngr_tmr.run_folder.liveness import is_alive
 from mngr_view.records import Index
 
 

@@ -72,7 +72,7 @@ def _facts(record: TaskRecord) -> Iterable[LabeledFact]:
         yield LabeledFact("attempt", str(record.attempt))
     if record.stage:
         yield LabeledFact("failed at", record.stage, "bad")
-    if seconds := sum(span.end - span.start for span in record.spans if span.kind == "work"):
+    if seconds := record.worked_s:
         yield LabeledFact("worked", clock(seconds))
     yield from usage_facts(record.usage)
 
