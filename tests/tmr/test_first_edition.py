@@ -99,6 +99,7 @@ def test_a_finished_run_has_the_same_rows_counts_and_branch_as_before(finished: 
         for row, old in zip(after["rows"], before["rows"], strict=True)
     ]
     assert all(make_usage(usage) == make_usage(old) for usage, old in usages)
+    assert sum(row.pop("worked_s", 0) for row in after["rows"]) > 0
     assert after["rows"] == before["rows"]
     for key in ("state", "exit_code", "counts", "causes", "branch", "integration"):
         assert after[key] == before[key], key
