@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from itertools import islice
 
+from mngr_tmr.engine.admission import wait_of
 from mngr_tmr.engine.hosts import MOST_TRIES
 from mngr_tmr.engine.observation import Observation
 from mngr_tmr.engine.state import RunState, deadline_s, shared_with
@@ -100,11 +101,10 @@ def _stop(run: RunState, slug: str, attempt: int, now: float) -> Entry:
 
 
 def _launches(run: RunState, now: float) -> Iterator[Entry]:
-    if not run.may_launch:
-        return
     launching = sum(run.tasks[slug].phase == TaskPhase.LAUNCHING for slug in run.live)
     free = min(run.options.slots - run.used_slots, run.options.launchers - launching)
-    for slug in islice(run.queue, max(free, 0)):
+    admitted = (slug for slug in run.queue if wait_of(run, slug, now) is None)
+    for slug in islice(admitted, max(free, 0)):
         yield Entry(now, "launch", "intended", slug, run.tasks[slug].attempt)
 
 

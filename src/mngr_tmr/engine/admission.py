@@ -1,0 +1,36 @@
+"""Why a queued task is not launched now: each reason is a condition of its own, asked in this order."""
+
+from collections.abc import Callable
+from typing import Literal
+
+from msgspec import Struct
+
+from mngr_tmr.engine.state import RunState
+
+WaitReason = Literal["stopped"]
+
+
+class Wait(Struct, frozen=True):
+    """Why a task is not launched now; `text` is for people, and reads on after "waits: "."""
+
+    reason: WaitReason
+    text: str
+
+
+Condition = Callable[[RunState, str, float], Wait | None]
+"""Asked with the run, a queued task's slug and the time."""
+
+
+def wait_of(run: RunState, slug: str, now: float) -> Wait | None:
+    """What holds a queued task back; None when it may be launched as soon as there is a slot.
+
+    A condition that may hold a task without end must stop its waiting too, by an entry of the journal.
+    """
+    return next((wait for condition in _CONDITIONS if (wait := condition(run, slug, now))), None)
+
+
+def _stopped(run: RunState, _slug: str, _now: float) -> Wait | None:
+    return None if run.may_launch else Wait("stopped", run.stopped_why or "nothing more is launched")
+
+
+_CONDITIONS: tuple[Condition, ...] = (_stopped,)
