@@ -34,6 +34,7 @@ def git_literals(source: str) -> Iterator[int]:
 
 
 @pytest.mark.accept("Q5", "Q11")
+@pytest.mark.accept("H4")
 def test_no_git_is_run_but_by_the_one_builder() -> None:
     """TH-M4."""
     found = [

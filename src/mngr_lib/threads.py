@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
@@ -41,11 +42,25 @@ class Future(Generic[T]):
             self._outcome = error
 
 
-def run_all(jobs: Sequence[Callable[[], T]]) -> list[T]:
-    """Runs the jobs at the same time: results in their order. The first error is raised when all have ended."""
+def run_all(jobs: Sequence[Callable[[], T]], at_once: int = 0) -> list[T]:
+    """Runs the jobs at the same time, or `at_once` of them: results in their order.
+
+    The first error is raised when all have ended.
+    """
     if len(jobs) == 1:
         return [jobs[0]()]
-    futures = [Future(job) for job in jobs]
+    places = threading.Semaphore(at_once or len(jobs) or 1)
+
+    def run(job: Callable[[], T]) -> T:
+        try:
+            return job()
+        finally:
+            places.release()
+
+    futures = []
+    for job in jobs:
+        places.acquire()
+        futures.append(Future(partial(run, job)))
     for future in futures:
         future.outcome()
     return [future.result() for future in futures]

@@ -40,6 +40,7 @@ def deep_imports(text: str) -> list[str]:
     return [found for pair in _IMPORT.findall(text) if (found := pair[0] or pair[1]) not in _ALLOWED]
 
 
+@pytest.mark.accept("H6")
 def test_contributing_and_the_example_plugin_import_nothing_else() -> None:
     files = [ROOT / "CONTRIBUTING.md", *(ROOT / "examples/mngr-box").rglob("*.py")]
     files.append(ROOT / "examples/mngr-box/README.md")
@@ -55,6 +56,7 @@ def test_a_deep_import_is_seen(line: str) -> None:
     assert deep_imports(f"x\n{line}\n")
 
 
+@pytest.mark.accept("H6")
 @pytest.mark.parametrize("module", [mngr.plugin, mngr.testing])
 def test_every_name_is_there_once_and_typed_as_it_is_loaded(module: Any) -> None:
     names = module.__all__
@@ -78,6 +80,7 @@ def test_the_version_is_stated_and_importing_the_faces_loads_nothing() -> None:
     assert done.stdout.strip() == "1 ['mngr.plugin', 'mngr.testing']"
 
 
+@pytest.mark.accept("H6")
 def test_a_command_made_with_verb_has_the_options_of_every_command(mngr: Mngr, tmp_path: Path) -> None:
     plugins = Plugin(tmp_path / "p").add("greet", _GREETING, "greets")
     env = {"PYTHONPATH": str(plugins.folder)}

@@ -4,9 +4,11 @@ import os
 from pathlib import Path
 
 import msgspec
+import pytest
 from tests.cli.command import Mngr
 
 
+@pytest.mark.accept("H7")
 def test_each_process_is_a_line_of_the_trace_with_time_and_exit_code(mngr: Mngr, tmp_path: Path) -> None:
     file = tmp_path / "trace"
     mngr.ok("create", "foo", "--", "sleep", "60", MNGR_TRACE=str(file))
@@ -20,6 +22,7 @@ def test_each_process_is_a_line_of_the_trace_with_time_and_exit_code(mngr: Mngr,
     assert len(file.read_text().splitlines()) > before, "a second command appends"
 
 
+@pytest.mark.accept("H7")
 def test_verbose_shows_the_same_on_stderr_and_nothing_on_stdout(mngr: Mngr) -> None:
     quiet = mngr.ok("list", "--json")
     told = mngr.ok("list", "--json", "-v")

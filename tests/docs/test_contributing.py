@@ -127,6 +127,7 @@ def edit(place: Path, lines: list[str]) -> None:
     place.write_text(whole_lines.replace("\n" + old.rstrip("\n"), "\n" + new.rstrip("\n"))[1:])
 
 
+@pytest.mark.accept("H2")
 def test_an_option_of_create(author: Author) -> None:
     """Three edits, and it is an option of the command, of a JSON line, of a template and of the function."""
     text, copy = part("An option of create"), author.world.folder / "copy"

@@ -3,6 +3,8 @@
 import os
 import subprocess
 
+from mngr.process import wait_until
+from mngr.testing.waiting import PATIENCE_S
 from mngr_lib.proc import (
     available_memory,
     boot_id,
@@ -22,7 +24,9 @@ def test_a_process_is_known_by_its_start_until_it_is_gone() -> None:
             assert found
             assert (found.parent, found.is_dead, found.start) == (os.getpid(), False, start_of(child.pid))
             assert child.pid in process_ids()
-            assert b"sleep\0" in read_entry(child.pid, "cmdline") or read_entry(child.pid, "environ")
+            # A program that is just being started has neither for a moment.
+            assert wait_until(lambda: b"sleep\0" in read_entry(child.pid, "cmdline"), PATIENCE_S)
+            assert wait_until(lambda: b"MARK=x1\0" in read_entry(child.pid, "environ"), PATIENCE_S)
         finally:
             child.kill()
         os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)

@@ -54,6 +54,23 @@ def test_jobs_run_at_the_same_time_and_their_results_are_in_order() -> None:
     assert run_all([]) == []
 
 
+def test_no_more_jobs_than_allowed_run_at_the_same_time() -> None:
+    running: list[int] = []
+    most = []
+    three = threading.Barrier(3, timeout=60)
+
+    def job(number: int) -> int:
+        running.append(number)
+        most.append(len(running))
+        three.wait()
+        time.sleep(0.02)
+        running.remove(number)
+        return number
+
+    assert run_all([partial(job, number) for number in range(9)], at_once=3) == list(range(9))
+    assert max(most) == 3
+
+
 def test_the_first_error_is_raised_when_all_jobs_have_ended() -> None:
     ended = threading.Event()
 

@@ -1,9 +1,10 @@
 """Ending the hosts that were made for agents of a run, once their work is home; others are stopped with their files."""
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import mngr
+from mngr_lib.threads import run_all
 from mngr_tmr.engine.state import RunState
 from mngr_tmr.engine.task_state import HOLDS_SLOT, TaskPhase
 from mngr_tmr.model.task import agent_of
@@ -30,8 +31,11 @@ def end_idle_hosts(state: RunState, manager: mngr.Manager) -> list[str]:
     if not state.options.max_hosts:
         return []
     left = list(_idle(state, manager))
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
-        tried = pool.map(lambda one: _try(lambda: end_host(one[0], manager, keeps_files=one[1])), left)
+    ends = [
+        partial(_try, partial(end_host, agent, manager, keeps_files=keeps_files))
+        for agent, keeps_files in left
+    ]
+    tried = run_all(ends, _AT_ONCE)
     return [
         f"the host of {agent.name} could not be ended: {why}"
         for (agent, _), why in zip(left, tried, strict=True)

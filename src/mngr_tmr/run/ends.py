@@ -3,10 +3,10 @@
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import mngr
+from mngr_lib.threads import run_all
 from mngr_tmr.copies.copy import destroy_copies, remove_garbage_of_copies
 from mngr_tmr.copies.hosts import destroy_unfinished
 from mngr_tmr.engine.state import RunState
@@ -31,13 +31,9 @@ def start_hosts(state: RunState, manager: mngr.Manager) -> list[str]:
         return []
     refs = [agent.host for agent in find_known(list_safely(manager)[0], addresses).values()]
     hosts = {f"@{ref.name}.{ref.provider}" for ref in refs if ref.state == "STOPPED"}
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
-        tried = pool.map(lambda host: _try(partial(mngr.start_host, host, manager=manager)), sorted(hosts))
-        return [
-            f"{host} could not be started: {why}"
-            for host, why in zip(sorted(hosts), tried, strict=True)
-            if why
-        ]
+    starts = [partial(_try, partial(mngr.start_host, host, manager=manager)) for host in sorted(hosts)]
+    tried = zip(sorted(hosts), run_all(starts, _AT_ONCE), strict=True)
+    return [f"{host} could not be started: {why}" for host, why in tried if why]
 
 
 def remove_leftovers(spec: RunSpec, manager: mngr.Manager, *, is_resumed: bool) -> list[str]:

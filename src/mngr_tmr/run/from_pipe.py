@@ -3,8 +3,8 @@
 import os
 import time
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 import mngr
+from mngr_lib.threads import run_all
 from mngr_tmr.engine.journal import Journal
 from mngr_tmr.git import Repository
 from mngr_tmr.model.entry import Entry, Kind, Step
@@ -110,9 +111,8 @@ def make_run_from_pipe(
     refuse_test_ids(spec, folder.redactor)
     notes = [Entry(time.time(), "run", "noted", message=problem) for problem in arrivals.problems]
     importer = _Importer(folder, spec, results, manager)
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
-        lives = pool.map(lambda line: _life(line, importer), arrivals.lines)
-        entries = sorted((*notes, *(entry for life in lives for entry in life)), key=lambda one: one.at)
+    lives = run_all([partial(_life, line, importer) for line in arrivals.lines], _AT_ONCE)
+    entries = sorted((*notes, *(entry for life in lives for entry in life)), key=lambda one: one.at)
     journal = Journal(folder.journal, clean=folder.redactor.record)
     try:
         journal.append(*entries)

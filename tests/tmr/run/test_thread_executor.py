@@ -119,7 +119,7 @@ def test_the_watcher_survives_a_bell_that_cannot_be_heard_and_says_so_once(eye: 
     assert note.startswith("waiting for the next poll failed, and polling goes on: OSError")
 
 
-@pytest.mark.accept("P4", "Q13")
+@pytest.mark.accept("P4", "Q13", "H7")
 def test_a_bug_in_a_step_leaves_its_traceback_in_the_log_and_its_place_in_the_row(
     eye: Eye, tmp_path: Path
 ) -> None:
