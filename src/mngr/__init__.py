@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from mngr.actions.migrate import migrate as migrate
     from mngr.actions.owner import owner_labels as owner_labels
     from mngr.actions.preflight import preflight as preflight
+    from mngr.actions.prices import model_prices as model_prices
     from mngr.actions.pull import Pulled as Pulled
     from mngr.actions.pull import pull as pull
     from mngr.actions.pull import pull_files as pull_files
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
     from mngr.actions.usage import usage as usage
     from mngr.actions.wait import Waited as Waited
     from mngr.actions.wait import wait as wait
+    from mngr.agents.prices import Price as Price
     from mngr.errors import BlockedError as BlockedError
     from mngr.errors import CapacityError as CapacityError
     from mngr.errors import MngrError as MngrError
@@ -109,6 +111,7 @@ _HOMES = {
     "actions.migrate": "migrate",
     "actions.owner": "owner_labels",
     "actions.preflight": "preflight",
+    "actions.prices": "model_prices",
     "actions.pull": "Pulled pull pull_files pull_outbox",
     "actions.push": "push push_files",
     "actions.rename": "rename",
@@ -120,6 +123,7 @@ _HOMES = {
     "actions.transcript": "transcript",
     "actions.usage": "UsageReport usage",
     "actions.wait": "Waited wait",
+    "agents.prices": "Price",
     "errors": "BlockedError CapacityError MngrError NotFoundError RefusedError TimedOutError UnreachableError "
     "UsageError",
     "hookspecs": "hookimpl",

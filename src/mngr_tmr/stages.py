@@ -22,9 +22,11 @@ from mngr_tmr.collect.collect import collect as collect_tests
 from mngr_tmr.copies.base_snapshot import make_base_snapshot, name_base_snapshot
 from mngr_tmr.copies.copies import Copies
 from mngr_tmr.engine.state import Observe, RunState
+from mngr_tmr.history.estimates import estimate_spec
 from mngr_tmr.model.facts import RunResumed
 from mngr_tmr.model.run import RunOptions, RunSpec, Secrets
 from mngr_tmr.report.data.counts import plural
+from mngr_tmr.report.out.estimate_lines import first_lines
 from mngr_tmr.report.report import WrittenReport, write_report
 from mngr_tmr.report.reporter import Reporter
 from mngr_tmr.run.execution import Execution
@@ -105,12 +107,15 @@ def collect(pipeline: Pipeline) -> Pipeline:
             "--pytest CMD; see docs/pipeline.md, Your own project",
         )
     spec = replace(draft, tasks=with_expected(request.runs, collected.tasks))
+    spec = replace(spec, estimate=estimate_spec(spec, request.runs, manager))
     refuse_test_ids(spec, request.redactor)
     if request.checks:
         stop_for_problems(check_host(spec.options, copies.at(spec.base), manager), request.say)
     request.say(
         f"run {spec.id}: {plural(len(spec.tasks), 'test')} at {spec.base[:12]}, {request.slots_reason}"
     )
+    for line in first_lines(spec):
+        request.say(line)
     return replace(pipeline, spec=spec, copies=copies)
 
 

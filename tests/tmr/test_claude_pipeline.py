@@ -21,6 +21,7 @@ from mngr import process
 from mngr.process import OnlyEnv
 from mngr.testing.waiting import PATIENCE_S
 from mngr_tmr.example.make import Example, commit_all, make_example
+from mngr_tmr.model.money import tokens
 from mngr_view.template import TEMPLATE
 
 __all__ = ["model"]
@@ -137,7 +138,7 @@ def loop(tmp_path: Path, model: Model) -> Iterator[Loop]:
     made.world.end()
 
 
-@pytest.mark.accept("R5", "J5", "O1", "Q6")
+@pytest.mark.accept("R5", "J5", "O1", "O2", "Q6")
 def test_four_claude_codes_fix_improve_are_blocked_and_conflict(loop: Loop) -> None:
     """Of two fixes that exclude each other one is taken: that is the fix, the other is the conflict."""
     head = loop.git("rev-parse", "HEAD")
@@ -159,6 +160,7 @@ def test_four_claude_codes_fix_improve_are_blocked_and_conflict(loop: Loop) -> N
 
     check_conversations(loop)
     check_costs(loop)
+    check_estimate(loop, done)
     check_secrets(loop, done)
     assert loop.mngr("list", "--running", "--format", "{name}").stdout == ""
     assert loop.claudes() == []
@@ -200,6 +202,20 @@ def check_costs(loop: Loop) -> None:
     answers = sum(map(len, loop.replies.values()))
     assert told(run["facts"], "cost") == f"${_COST_USD * answers:.2f}"
     assert told(run["facts"], "tokens") == f"{11_600 * answers:,}"
+
+
+def check_estimate(loop: Loop, done: Done) -> None:
+    """Said before the first launch, and beside what was used after it; every task had the prior."""
+    assert "estimate: 80k to 200k tokens, $0.40 to $1.00 at 2 slots" in done.stderr
+    assert "by the prior of 20k to 50k tokens an agent; input price of claude-opus-4-8" in done.stderr
+    answers = sum(map(len, loop.replies.values()))
+    used = f"used {tokens(11_600 * answers)} tokens, ${_COST_USD * answers:.2f}, "
+    assert used in done.stdout
+    assert "; the estimate was 80k to 200k tokens, $0.40 to $1.00: within it" in done.stdout
+    assert "estimates so far: 4 of 4 tasks of 1 run used no more" in done.stdout
+    summary = msgspec.json.decode((loop.run_folder / "summary.json").read_bytes())
+    assert summary["calibration"] == {"inside": 4, "tasks": 4, "runs": 1}
+    assert all(row["estimate"]["source"] == "prior" for row in summary["rows"] if row.get("task"))
 
 
 def told(facts: list[dict[str, str]], name: str) -> str:

@@ -15,9 +15,9 @@ from mngr_tmr.cli.settings import (
     read_settings,
     with_run_options,
 )
-from mngr_tmr.model.run import RunSpec
 from mngr_tmr.model.task import agent_of
 from mngr_tmr.report.data.counts import plural
+from mngr_tmr.report.out.estimate_lines import task_words, total_lines
 from mngr_tmr.report.out.progress import clock
 from mngr_tmr.run.preflight import check_agents, finding_line
 
@@ -31,7 +31,10 @@ from mngr_tmr.run.preflight import check_agents, finding_line
 @preflight_option
 @click.pass_context
 def command(context: click.Context, /, paths: tuple[str, ...], as_json: bool, **flags: Any) -> int:
-    """What a run would do: the tests in the order they start, their agents, how long it may take. Launches nothing.
+    """What a run would do: the tests in the order they start, their agents, what they may use. Launches nothing.
+
+    Tokens, dollars and times are ranges from past runs with the same agent type and model, from the median to the
+    95th percentile; where there are none, from `tmr.context_tokens` and the price of the model.
 
     \b
     mngr tmr plan tests/e2e
@@ -49,19 +52,17 @@ def command(context: click.Context, /, paths: tuple[str, ...], as_json: bool, **
         more = {"problems": problems, **msgspec.to_builtins(spec)}
         click.echo(msgspec.json.encode({"schema": 1, "slots": why, **more}).decode())
         return 0
+    estimate = spec.estimate
+    assert estimate is not None, "the first stage makes one"
     for task in sorted(spec.tasks, key=lambda task: -task.expected_s):
-        click.echo(f"{agent_of(spec.id, task.slug)}  {task.node_id}")
-    click.echo(f"{plural(len(spec.tasks), 'test')} at {spec.base[:12]}, {why}; {estimate(spec)}")
+        words = task_words(estimate.tasks[task.slug])
+        click.echo(f"{agent_of(spec.id, task.slug)}  {task.node_id}  {words}")
+    longest = clock(spec.options.timeout_s * -(-len(spec.tasks) // spec.options.slots))
+    click.echo(
+        f"{plural(len(spec.tasks), 'test')} at {spec.base[:12]}, {why}; at most {longest} and verification"
+    )
+    for line in total_lines(spec, estimate):
+        click.echo(line)
     for problem in problems:
         click.echo(finding_line(problem), err=True)
     return 0
-
-
-def estimate(spec: RunSpec) -> str:
-    """How long it may take, as far as past runs tell."""
-    known = [task.expected_s for task in spec.tasks if task.expected_s]
-    longest = clock(spec.options.timeout_s * -(-len(spec.tasks) // spec.options.slots))
-    if not known:
-        return f"no past run to tell how long; at most {longest} and verification"
-    likely = sum(known) / len(known) * len(spec.tasks) / spec.options.slots
-    return f"about {clock(likely)} by past runs, at most {longest}, and verification"

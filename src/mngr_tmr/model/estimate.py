@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 Source = Literal["test", "suite", "prior"]
 _FEW = 5
@@ -39,6 +40,14 @@ class RunEstimate(Struct, frozen=True, omit_defaults=True):
     models: tuple[str, ...] = ()
 
 
+class Calibration(Struct, frozen=True):
+    """How good estimates were: of so many past tasks, those that used no more than the upper end of theirs."""
+
+    inside: int
+    tasks: int
+    runs: int
+
+
 class PastTask(Struct, frozen=True):
     """What a test of a past run used; a number that is not known is None."""
 
@@ -66,15 +75,11 @@ def estimate_run(
 def estimate_past(source: Source, past: Sequence[PastTask], otherwise: Estimate) -> Estimate:
     """What the numbers of past tasks say; a quantity that none of them has is taken from another estimate."""
     tokens = _range([one.tokens for one in past if one.tokens is not None])
+    seconds = _range([one.seconds for one in past if one.seconds is not None]) or otherwise.seconds
     if tokens is None:
-        return otherwise
-    return Estimate(
-        source,
-        tokens,
-        _range([one.usd for one in past if one.usd is not None]) or otherwise.usd,
-        _range([one.seconds for one in past if one.seconds is not None]) or otherwise.seconds,
-        len(past),
-    )
+        return replace(otherwise, seconds=seconds)
+    usd = _range([one.usd for one in past if one.usd is not None]) or otherwise.usd
+    return Estimate(source, tokens, usd, seconds, len(past))
 
 
 def prior_estimate(context_tokens: tuple[int, int], input_prices: Sequence[float]) -> Estimate:
@@ -100,6 +105,13 @@ def total_of(estimates: Iterable[Estimate], slots: int) -> Estimate:
         _elapsed(seconds, max(slots, 1)) if is_timed else None,
         sum(one.samples for one in estimates if one.source == "test"),
     )
+
+
+def is_inside(estimate: Estimate, tokens: int, usd: float | None) -> bool:
+    """Whether no more was used than the upper end, in dollars where both are known, else in tokens."""
+    if estimate.usd is not None and usd is not None:
+        return usd <= estimate.usd.high
+    return tokens <= estimate.tokens.high
 
 
 def _sum(ranges: Iterable[Range]) -> Range:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from mngr_tmr.agent_text import one_line
+from mngr_tmr.history.estimates import calibrate, read_past
+from mngr_tmr.model.estimate import Calibration
 from mngr_tmr.report.data.report_model import ReportModel
 from mngr_tmr.report.out.junit import junit
 from mngr_tmr.report.out.markdown import append_step_summary, step_summary
@@ -31,17 +33,20 @@ def write_report(folder: RunFolder, *, env: Mapping[str, str] | None = None) -> 
     source = TmrSource(folder)
     model = source.model()
     write_summary(folder, model)
+    calibration = calibrate(read_past(os.path.dirname(folder.path))) if model.is_over else None
+    if calibration:
+        write_summary(folder, model, calibration)
     page, problem = try_page(folder, source, model)
     clean = folder.redactor.text
     append_step_summary(clean(step_summary(model)), os.environ if env is None else env)
     problems = (f"no page: {one_line(problem)}",) if problem else ()
-    lines = tuple(map(clean, (*report_lines(model, folder, page), *problems)))
+    lines = tuple(map(clean, (*report_lines(model, folder, page, calibration), *problems)))
     return WrittenReport(lines, model.exit_code, page, model)
 
 
-def write_summary(folder: RunFolder, model: ReportModel) -> None:
+def write_summary(folder: RunFolder, model: ReportModel, calibration: Calibration | None = None) -> None:
     """`summary.json` and `junit.xml`, each in one step."""
-    folder.writer.write_json(folder.summary, make_summary(model, folder))
+    folder.writer.write_json(folder.summary, make_summary(model, folder, calibration))
     folder.writer.write(folder.junit, junit(model))
 
 

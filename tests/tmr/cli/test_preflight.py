@@ -76,6 +76,8 @@ def test_plan_and_doctor_tell_the_same_and_go_on(desk: Desk) -> None:
     plan = desk("tmr", "plan", "tests")
     assert plan.code == 0
     assert "1 test at" in plan.stdout
+    assert "tests/test_it.py::test_it  20k to 50k tokens, $" in plan.stdout
+    assert "estimate: 20k to 50k tokens, $" in plan.stdout
     assert "missing  login of claude" in plan.stderr
     assert "missing" not in desk("tmr", "plan", "tests", "--no-preflight").stderr
     well = desk("tmr", "doctor", "tests", *_KEYS)

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from mngr_tmr.engine.integration import IntegrationState
-from mngr_tmr.model.estimate import Estimate, RunEstimate
+from mngr_tmr.model.estimate import Calibration, Estimate, RunEstimate
 from mngr_tmr.model.integration import Account, Fix, Gate, WeakenedAssertion
 from mngr_tmr.model.level import Level
 from mngr_tmr.model.measured import BranchCounts, MeasuredOutcomes, count
@@ -84,7 +84,8 @@ class BranchSummary(Struct, frozen=True, omit_defaults=True):
 class Summary(Struct, frozen=True):
     """The whole file. `counts` are rows by section, `failures` the tests with a failure, each in one cause.
 
-    `model` is the one that was asked for, and `levels` what was done at each number of slots in use.
+    `model` is the one that was asked for, and `levels` what was done at each number of slots in use. `estimate` is what
+    the run was expected to use, `calibration` how good the estimates of the last runs were, this one included.
     `exit_code` is None until the run is over, its integration included; `took_s` is how long it was at work.
     """
 
@@ -111,9 +112,10 @@ class Summary(Struct, frozen=True):
     slots: int = 0
     levels: tuple[Level, ...] = ()
     estimate: Estimate | None = None
+    calibration: Calibration | None = None
 
 
-def make_summary(model: ReportModel, folder: RunFolder) -> Summary:
+def make_summary(model: ReportModel, folder: RunFolder, calibration: Calibration | None = None) -> Summary:
     spec, one = model.spec, model.integration
     branch = (
         None
@@ -155,6 +157,7 @@ def make_summary(model: ReportModel, folder: RunFolder) -> Summary:
         slots=spec.options.slots,
         levels=levels_of(model.now),
         estimate=spec.estimate.total if spec.estimate else None,
+        calibration=calibration,
     )
 
 

@@ -8,10 +8,12 @@ import mngr
 from mngr_lib.safe_text import plain
 from mngr_tmr.agent_text import one_line
 from mngr_tmr.git import Repository
+from mngr_tmr.model.estimate import Calibration
 from mngr_tmr.report.data.causes import FailureCause
 from mngr_tmr.report.data.counts import count_line, failures_and_causes, plural
 from mngr_tmr.report.data.report_model import ReportModel
 from mngr_tmr.report.data.sections import NAMES, SECTIONS, SectionName
+from mngr_tmr.report.out.estimate_lines import calibration_line, used_line
 from mngr_tmr.run_folder.folder import RunFolder, runs_folder
 
 _MOST = 10
@@ -28,7 +30,9 @@ _QUIET: tuple[SectionName, ...] = (
 )
 
 
-def report_lines(model: ReportModel, folder: RunFolder, page: str) -> tuple[str, ...]:
+def report_lines(
+    model: ReportModel, folder: RunFolder, page: str, calibration: Calibration | None = None
+) -> tuple[str, ...]:
     """Every line is safe to print."""
     lines = [model.headline] if model.headline else []
     if model.state == "integrating":
@@ -41,6 +45,9 @@ def report_lines(model: ReportModel, folder: RunFolder, page: str) -> tuple[str,
     if cost or tokens:
         used = ([f"${cost:.2f}"] if cost is not None else []) + ([f"{tokens:,} tokens"] if tokens else [])
         lines.append(f"agents used {', '.join(used)}, all attempts together")
+    if model.spec.estimate and model.is_over:
+        lines.append(used_line(model.spec.estimate.total, model.usage, model.now.took_s))
+    lines += [calibration_line(calibration)] if calibration else []
     lines += [f"  problem: {problem}" for problem in model.now.problems]
     lines += [f"page: {page}"] if page else []
     lines += _next(model, folder)

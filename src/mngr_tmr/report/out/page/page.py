@@ -124,6 +124,7 @@ def _test(row: ReportRow, tabs: Sequence[Tab], model: ReportModel, recipes: Sequ
     spans = [span for span in row.record.spans if span.kind != "queue"] if row.record else []
     start = spans[0].start if spans else 0.0
     duration_s = spans[-1].end - start if spans else 0.0
+    estimate = model.spec.estimate.tasks.get(row.task.slug) if model.spec.estimate else None
     return Test(
         id=row.task.node_id,
         name=name or row.task.node_id,
@@ -133,7 +134,7 @@ def _test(row: ReportRow, tabs: Sequence[Tab], model: ReportModel, recipes: Sequ
         attempts=as_attempts(tabs, agent_status(row), start, duration_s),
         reason=row.why,
         section=row.section,
-        work=work_of(row, model.raised, recipes),
+        work=work_of(row, model.raised, recipes, estimate),
     )
 
 
@@ -161,7 +162,7 @@ def _facts(model: ReportModel) -> Iterable[LabeledFact]:
         yield LabeledFact("integration", f"took {clock(seconds)}")
     elif stage.progress == "failed":
         yield LabeledFact("integration", f"failed: {stage.message}", "bad")
-    yield from usage_facts(model.usage)
+    yield from usage_facts(model.usage, model.spec.estimate.total if model.spec.estimate else None)
     for gate in one.gates if one else ():
         yield LabeledFact(
             f"gate {gate.name}",

@@ -3,17 +3,24 @@
 from collections.abc import Iterable, Sequence
 
 from mngr_tmr.agent_text import shown
+from mngr_tmr.model.estimate import Estimate
 from mngr_tmr.model.record import TaskRecord
 from mngr_tmr.model.usage import AgentUsage
 from mngr_tmr.report.data.escalations import RaisedEscalation
 from mngr_tmr.report.data.rows import ReportRow, outcome_word, verdict
+from mngr_tmr.report.out.estimate_lines import estimate_words
 from mngr_tmr.report.out.progress import clock
 from mngr_view.records import LabeledFact, MergedAs, Recipe, Work, WorkChange, WorkCommit
 
 _PATHS = 200
 
 
-def work_of(row: ReportRow, raised: Sequence[RaisedEscalation], recipes: Iterable[Recipe]) -> Work:
+def work_of(
+    row: ReportRow,
+    raised: Sequence[RaisedEscalation],
+    recipes: Iterable[Recipe],
+    estimate: Estimate | None = None,
+) -> Work:
     """`matters` of the answer count from 0 in `raised`."""
     record, result = row.record, row.result
     on_branch = row.measured.tip.outcome if row.measured else ""
@@ -43,7 +50,7 @@ def work_of(row: ReportRow, raised: Sequence[RaisedEscalation], recipes: Iterabl
         commit=record.commit,
         needs=blocked.needs if blocked else "",
         matters=tuple(number for number, one in enumerate(raised) if row.task.node_id in one.tests),
-        facts=tuple(_facts(record)),
+        facts=tuple(_facts(record, estimate)),
         recipes=tuple(recipes),
         notes=row.notes,
         on_branch=on_branch,
@@ -65,7 +72,7 @@ def _commits(row: ReportRow, record: TaskRecord) -> Iterable[WorkCommit]:
         )
 
 
-def _facts(record: TaskRecord) -> Iterable[LabeledFact]:
+def _facts(record: TaskRecord, estimate: Estimate | None) -> Iterable[LabeledFact]:
     if record.agent:
         yield LabeledFact("agent", record.agent)
     if record.attempt > 1:
@@ -74,12 +81,14 @@ def _facts(record: TaskRecord) -> Iterable[LabeledFact]:
         yield LabeledFact("failed at", record.stage, "bad")
     if seconds := record.worked_s:
         yield LabeledFact("worked", clock(seconds))
-    yield from usage_facts(record.usage)
+    yield from usage_facts(record.usage, estimate)
 
 
-def usage_facts(usage: AgentUsage) -> Iterable[LabeledFact]:
-    """Money and tokens, where they are known."""
+def usage_facts(usage: AgentUsage, estimate: Estimate | None) -> Iterable[LabeledFact]:
+    """Money and tokens, where they are known, and what was expected."""
     if (cost := usage.cost_usd) is not None:
         yield LabeledFact("cost", f"${cost:.2f}")
     if tokens := usage.tokens:
         yield LabeledFact("tokens", f"{tokens:,}")
+    if estimate:
+        yield LabeledFact("estimate", estimate_words(estimate))
