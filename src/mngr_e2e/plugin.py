@@ -56,7 +56,15 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers",
         "e2e(shell='bash', timeout_s=60, output_mb=10, record=False): how this test's commands are run and recorded",
     )
-    config.stash[_RUN] = _run_name(config)
+    # A worker of xdist gets the name from its controller.
+    run = getattr(config, "workerinput", {}).get("mngr_e2e_run") or config.getoption("--e2e-run")
+    if run is None:
+        run = f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{os.getpid()}"
+    elif not run.isprintable() or "/" in run or run.startswith(".") or not 0 < len(run) <= 100:
+        raise pytest.UsageError(
+            f"--e2e-run {run!r}: a run's name is a folder's name; leave out / and leading dots"
+        )
+    config.stash[_RUN] = run
     config.stash[_IS_NESTED] = "PYTEST_CURRENT_TEST" in os.environ
     if config.getoption("--tutorial") and not hasattr(config, "workerinput"):
         from mngr_e2e.tutorial.pytest_check import TutorialCheck
@@ -162,20 +170,6 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         terminalreporter.section("e2e environments kept")
         for node_id, text in kept:
             terminalreporter.write_line(f"{node_id}\n{text}")
-
-
-def _run_name(config: pytest.Config) -> str:
-    workerinput = getattr(config, "workerinput", None)
-    if workerinput is not None and "mngr_e2e_run" in workerinput:
-        return str(workerinput["mngr_e2e_run"])
-    chosen = config.getoption("--e2e-run")
-    if chosen is None:
-        return f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{os.getpid()}"
-    if not chosen.isprintable() or "/" in chosen or chosen.startswith(".") or not 0 < len(chosen) <= 100:
-        raise pytest.UsageError(
-            f"--e2e-run {chosen!r}: a run's name is a folder's name; leave out / and leading dots"
-        )
-    return str(chosen)
 
 
 def _status(reports: dict[str, pytest.TestReport], session: "E2eSession") -> "Status":

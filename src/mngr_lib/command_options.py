@@ -1,6 +1,5 @@
 """The options of every mngr command, for commands of plugins that are written with plain click."""
 
-from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
@@ -28,7 +27,15 @@ def with_common_options(command: click.Command) -> click.Command:
     added = [option for option in offered if not taken.intersection(option.opts)]
     command.params += added
     if json and json.name and command.callback and any(option.name == FORMAT for option in added):
-        command.callback = _as_json(command.callback, json.name)
+        body, name = command.callback, json.name
+
+        @wraps(body)
+        def call(*args: Any, **params: Any) -> Any:
+            if click.get_current_context().meta.get(FORMAT) == "json":
+                params[name] = True
+            return body(*args, **params)
+
+        command.callback = call
     return command
 
 
@@ -83,13 +90,3 @@ def _options() -> list[CommonOption]:
             help="Show each process with its time, and where an error came from.",
         ),
     ]
-
-
-def _as_json(body: Callable[..., Any], name: str) -> Callable[..., Any]:
-    @wraps(body)
-    def call(*args: Any, **params: Any) -> Any:
-        if click.get_current_context().meta.get(FORMAT) == "json":
-            params[name] = True
-        return body(*args, **params)
-
-    return call

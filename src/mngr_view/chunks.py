@@ -44,17 +44,13 @@ def elements(chunks: Iterable[tuple[str, bytes]]) -> Iterator[bytes]:
             if not _KEY.fullmatch(key) or key in seen:
                 raise ValueError(f"{key!r} cannot be the key of a chunk, or is one already")
             seen.add(key)
-            waiting.append((key, pool.submit(_pack, data)))
+            waiting.append((key, pool.submit(compress, data)))
             if len(waiting) > 2 * _WORKERS:
                 yield _element(*waiting.popleft())
         while waiting:
             yield _element(*waiting.popleft())
 
 
-def _pack(data: bytes) -> bytes:
-    return binascii.b2a_base64(compress(data), newline=False)
-
-
 def _element(key: str, packed: "Future[bytes]") -> bytes:
     head = f'<script type="application/octet-stream" data-chunk="{key}">'.encode()
-    return head + packed.result() + b"</script>\n"
+    return head + binascii.b2a_base64(packed.result(), newline=False) + b"</script>\n"

@@ -70,21 +70,18 @@ def ranked(groups: Sequence[SignalGroup], now: float) -> str:
     lines = []
     for group in groups:
         what = one_line(f"{group.command}: {group.what}")
-        line = f"{group.id}  {group.count:>3}  {_ago(now - group.last_at):>11}  {group.kind:<15}  {what}"
+        age_s = now - group.last_at
+        if age_s < _DAY_S:
+            when = "today"
+        elif age_s < 100 * _DAY_S:
+            when = f"{_count(int(age_s // _DAY_S), 'day')} ago"
+        else:
+            when = time.strftime("%Y-%m-%d", time.localtime(group.last_at))
+        line = f"{group.id}  {group.count:>3}  {when:>11}  {group.kind:<15}  {what}"
         if group.resolved is not None:
             line += f"  (resolved{': ' if group.resolved else ''}{one_line(group.resolved)})"
         lines.append(line)
     return "\n".join(lines) or "no signals"
-
-
-def _ago(age_s: float) -> str:
-    if age_s < _DAY_S:
-        return "today"
-    return (
-        _count(int(age_s // _DAY_S), "day") + " ago"
-        if age_s < 100 * _DAY_S
-        else time.strftime("%Y-%m-%d", time.localtime(time.time() - age_s))
-    )
 
 
 def _count(number: int, word: str) -> str:

@@ -13,7 +13,6 @@ from msgspec import Struct
 
 import mngr
 from mngr_e2e.cli.places import Places, find_places
-from mngr_e2e.view.attempts import TestRunFolder
 from mngr_e2e.view.choose import NoSuchRunError, all_runs, chosen_runs
 from mngr_e2e.view.runs import load_run
 from mngr_e2e.view.source import Choice, E2eSource
@@ -23,7 +22,7 @@ from mngr_lib.suggest import nearest
 from mngr_view.browser import has_browser
 from mngr_view.errors import ViewError
 from mngr_view.page import page_parts, write_page
-from mngr_view.records import Run, Status, Test
+from mngr_view.records import Status, Test
 from mngr_view.server import serve
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -128,14 +127,28 @@ def runs_command(context: click.Context, artifacts: tuple[str, ...], as_json: bo
     mngr e2e runs
     mngr e2e runs --json
     """
-    folders = _folders(find_places(context, None, ()), artifacts)
-    found = [(run, load_run(run).run) for run in reversed(all_runs(folders))]
+    places = _folders(find_places(context, None, ()), artifacts)
+    found = [(run, load_run(run).run) for run in reversed(all_runs(places))]
     if as_json:
-        records = [_record(folder, run) for folder, run in found]
+        records = []
+        for folder, run in found:
+            totals = Counter(test.status for test in run.tests)
+            records.append(
+                {
+                    "name": run.id,
+                    "path": folder.path,
+                    "start": run.start,
+                    "duration_s": run.duration_s,
+                    "is_running": run.is_running,
+                    "tests": len(run.tests),
+                    "counts": {status: totals[status] for status in _ORDER},
+                    "warnings": run.warnings,
+                }
+            )
         click.echo(msgspec.json.encode({"schema": 1, "runs": records}).decode())
         return 0
     if not found:
-        note(f"no runs in {', '.join(folders)}: {_NO_RUNS}")
+        note(f"no runs in {', '.join(places)}: {_NO_RUNS}")
     width = max((len(run.id) for _, run in found), default=0)
     for _, run in found:
         when = strftime("%Y-%m-%d %H:%M", localtime(run.start))
@@ -190,20 +203,6 @@ def _script(places: Places, chosen: str | None) -> Script | None:
 def _counts(tests: Iterable[Test]) -> str:
     totals = Counter(test.status for test in tests)
     return ", ".join(f"{totals[status]} {status}" for status in _ORDER if totals[status]) or "no tests"
-
-
-def _record(folder: TestRunFolder, run: Run) -> dict[str, Any]:
-    counts = Counter(test.status for test in run.tests)
-    return {
-        "name": run.id,
-        "path": folder.path,
-        "start": run.start,
-        "duration_s": run.duration_s,
-        "is_running": run.is_running,
-        "tests": len(run.tests),
-        "counts": {status: counts[status] for status in _ORDER},
-        "warnings": run.warnings,
-    }
 
 
 for _command in command.commands.values():

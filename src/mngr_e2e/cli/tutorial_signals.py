@@ -49,19 +49,14 @@ def signals_command(
             if group not in known:
                 raise mngr.UsageError(f'no signal "{group}"', hint="see: mngr tutorial signals --all")
         signals.append(path, [signals.Resolved(now, group, note) for group in dict.fromkeys(resolve)])
-    groups = signals.rank(signals.load(path), since=_moment(since, now))
+    try:
+        start = time.mktime(time.strptime(since, "%Y-%m-%d")) if since else 0.0
+    except ValueError:
+        start = now - mngr.parse_duration(since)
+    groups = signals.rank(signals.load(path), since=start)
     shown = [group for group in groups if with_resolved or group.resolved is None]
     if as_json:
         print_json({"schema": 1, "signals": msgspec.to_builtins(shown)})
     else:
         print_text(text.ranked(shown, now))
     return 0
-
-
-def _moment(since: str, now: float) -> float:
-    if not since:
-        return 0.0
-    try:
-        return time.mktime(time.strptime(since, "%Y-%m-%d"))
-    except ValueError:
-        return now - mngr.parse_duration(since)

@@ -6,7 +6,7 @@ import click
 import msgspec
 
 from mngr_e2e.authoring import text
-from mngr_e2e.authoring.syncing.sync import SyncReport, plan_sync, sync
+from mngr_e2e.authoring.syncing.sync import plan_sync, sync
 from mngr_e2e.cli.agent_options import author_of, material_of, with_agents
 from mngr_e2e.cli.output import print_json, print_text, progress
 from mngr_e2e.cli.places import find_places, reading, with_places
@@ -55,26 +55,24 @@ def sync_command(
             ),
         )
     if as_json:
-        print_json(_record(report, dry_run))
+        left = report.after
+        print_json(
+            {
+                "schema": 1,
+                "dry_run": dry_run,
+                "passed": report.is_green,
+                "was_green": report.before.is_green,
+                "files": report.files,
+                "batches": report.batches,
+                "findings": msgspec.to_builtins(report.findings),
+                "left": {
+                    "stale": msgspec.to_builtins(left.stale),
+                    "unreadable": msgspec.to_builtins(left.unreadable),
+                    "uncovered": [block.id for block in left.uncovered],
+                },
+                "prompt": report.prompt,
+            }
+        )
     else:
         print_text(text.planned_sync(report) if dry_run else text.synced(report))
     return 0 if dry_run or report.is_green else 1
-
-
-def _record(report: SyncReport, dry_run: bool) -> dict[str, Any]:
-    left = report.after
-    return {
-        "schema": 1,
-        "dry_run": dry_run,
-        "passed": report.is_green,
-        "was_green": report.before.is_green,
-        "files": report.files,
-        "batches": report.batches,
-        "findings": msgspec.to_builtins(report.findings),
-        "left": {
-            "stale": msgspec.to_builtins(left.stale),
-            "unreadable": msgspec.to_builtins(left.unreadable),
-            "uncovered": [block.id for block in left.uncovered],
-        },
-        "prompt": report.prompt,
-    }

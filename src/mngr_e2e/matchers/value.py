@@ -22,7 +22,14 @@ class ValueExpectation(Expectation):
     def to_have(self, path: JsonPath, value: object = _ANY) -> Self:
         """A value at a path such as "agents[0].name" or ("agents", 0, "name"); any value when none is named."""
         __tracebackhide__ = True
-        found = _at(self.value, path)
+        found = self.value
+        for step in re.findall(r"[^.\[\]]+", path) if isinstance(path, str) else path:
+            if isinstance(found, dict):
+                found = found.get(step, _MISSING)
+            elif isinstance(found, list) and re.fullmatch(r"-?\d+", str(step)):
+                found = found[int(step)] if -len(found) <= int(step) < len(found) else _MISSING
+            else:
+                found = _MISSING
         holds = found is not _MISSING and (value is _ANY or _same(found, value))
         expected = f"JSON with {path!r}" + ("" if value is _ANY else f" = {value!r}")
         at = "nothing is there" if found is _MISSING else f"there is {trim(repr(found), 500)}"
@@ -42,18 +49,6 @@ class ValueExpectation(Expectation):
 
     def _found(self) -> str:
         return describe_text(self._text) if self._text else f"value: {trim(repr(self.value))}"
-
-
-def _at(value: Any, path: JsonPath) -> Any:
-    steps = re.findall(r"[^.\[\]]+", path) if isinstance(path, str) else path
-    for step in steps:
-        if isinstance(value, dict):
-            value = value.get(step, _MISSING)
-        elif isinstance(value, list) and re.fullmatch(r"-?\d+", str(step)):
-            value = value[int(step)] if -len(value) <= int(step) < len(value) else _MISSING
-        else:
-            return _MISSING
-    return value
 
 
 def _same(found: object, expected: object) -> bool:

@@ -77,9 +77,16 @@ def load_attempts(run: TestRunFolder, test: str, *, is_alive: bool) -> Iterator[
             if is_alive and try_entries(run.path, *names, CASTS, RECORDERS):
                 # Its test is over and its recordings are not: who reads them now would keep half of them.
                 status, why = "running", ""
-            reason = one_line(meta.reason)[:_REASON_LIMIT] or (
-                _reason(run.path, names) if status in _BAD else ""
-            )
+            reason = one_line(meta.reason)[:_REASON_LIMIT]
+            if (
+                not reason
+                and status in _BAD
+                and (failure := try_read(run.path, *names, FAILURE, limit=_FAILURE_LIMIT))
+            ):
+                # The line that says most of a failure: pytest's first one with an E, else the first of all.
+                lines = [line for line in failure.text.splitlines() if line.strip()]
+                telling = [line[1:] for line in lines if line.startswith("E ")] or lines or [""]
+                reason = one_line(telling[0].strip())[:_REASON_LIMIT]
             citations = meta.blocks
             if not citations and (cited := try_read(run.path, *names, CITED, limit=_CITATION_LIMIT)):
                 # A test that still runs or broke off.
@@ -119,14 +126,6 @@ def _read_meta(root: str, names: tuple[str, str], is_alive: bool) -> tuple[_Meta
         if meta.status == status:
             return meta, status, ""
     return meta, "error", f"its status {one_line(meta.status)[:50]!r} is not known"
-
-
-def _reason(root: str, names: tuple[str, str]) -> str:
-    """The one line that says most of a failure: pytest's first line with an E, else the first of all."""
-    found = try_read(root, *names, FAILURE, limit=_FAILURE_LIMIT)
-    lines = [line for line in found.text.splitlines() if line.strip()] if found else []
-    telling = [line[1:] for line in lines if line.startswith("E ")] or lines
-    return one_line(telling[0].strip())[:_REASON_LIMIT] if telling else ""
 
 
 def _digest(text: str) -> str:

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from mngr_e2e.session.transcript import CommandRecord
-from mngr_e2e.view.files import FileContent, amount, try_read
+from mngr_e2e.view.files import amount, try_read
 from mngr_e2e.view.times import length, moment
 from mngr_e2e.view.transcript_text import TextCommand, parse_text
 from mngr_lib.safe_text import one_line
@@ -37,7 +37,16 @@ def load_commands(root: str, folder: tuple[str, ...], start: float) -> Commands:
     form fills in.
     """
     notes: list[str] = []
-    lines = _lines(try_read(root, *folder, "transcript.jsonl", limit=JSON_LIMIT), notes)
+    lines: list[CommandRecord | None] = []
+    if records := try_read(root, *folder, "transcript.jsonl", limit=JSON_LIMIT):
+        if records.is_truncated:
+            read = amount(len(records.data))
+            notes.append(f"transcript.jsonl is cut: {amount(records.size)}, {read} were read")
+        for line in records.data.split(b"\n")[:-1]:
+            try:
+                lines.append(msgspec.json.decode(line, type=CommandRecord))
+            except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+                lines.append(None)
     text = try_read(root, *folder, "transcript.txt", limit=TEXT_LIMIT)
     from_text = parse_text(text.text) if text else []
     if text and text.is_truncated and len(lines) < len(from_text):
@@ -51,22 +60,6 @@ def load_commands(root: str, folder: tuple[str, ...], start: float) -> Commands:
         _shortened(command, number, notes) for number, command in enumerate(found[:COMMAND_LIMIT], 1)
     )
     return Commands(shown, tuple(notes))
-
-
-def _lines(found: FileContent | None, notes: list[str]) -> list[CommandRecord | None]:
-    """A record for each line, None for a damaged one."""
-    if found is None:
-        return []
-    lines = found.data.split(b"\n")
-    if found.is_truncated:
-        notes.append(f"transcript.jsonl is cut: {amount(found.size)}, {amount(len(found.data))} were read")
-    records: list[CommandRecord | None] = []
-    for line in lines[:-1]:
-        try:
-            records.append(msgspec.json.decode(line, type=CommandRecord))
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-            records.append(None)
-    return records
 
 
 def _join(

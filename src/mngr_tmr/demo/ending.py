@@ -33,20 +33,16 @@ def ending(stage: DemoSetup, reported: WrittenReport, *, is_kept: bool) -> Itera
         return
     yield ""
     if reported.page:
-        yield f"page: {_link(stage, reported.page)}"
+        # The link is a name for the newest page that does not change from run to run.
+        new = f"{stage.page}.new"
+        if os.path.lexists(new):
+            os.unlink(new)
+        os.symlink(os.path.relpath(reported.page, stage.folder), new)
+        os.replace(new, stage.page)
+        yield f"page: {stage.page}"
     else:
         yield from (line for line in reported.lines if line.startswith("no page"))
     yield from _next(stage, one.branch)
-
-
-def _link(stage: DemoSetup, page: str) -> str:
-    """A name for the newest page that does not change from run to run."""
-    new = f"{stage.page}.new"
-    if os.path.lexists(new):
-        os.unlink(new)
-    os.symlink(os.path.relpath(page, stage.folder), new)
-    os.replace(new, stage.page)
-    return stage.page
 
 
 def _next(stage: DemoSetup, branch: str) -> Iterable[str]:

@@ -69,7 +69,12 @@ def set_up_demo(folder: str, *, keep: bool) -> Iterator[DemoSetup]:
         temp = tempfile.mkdtemp(prefix=_PREFIX)
         note.write(temp)
         try:
-            with _environment(_own_environment(temp)):
+            # What reads a home, a host dir or a temporary folder finds one that goes with the demo.
+            own = {"HOME": f"{temp}/home", "TMPDIR": f"{temp}/tmp"}
+            for path in own.values():
+                os.mkdir(path)
+            own |= {**_PLAIN_GIT, "MNGR_HOST_DIR": f"{temp}/h", "LC_ALL": "C.UTF-8"}
+            with _environment(own):
                 _check_machine()
                 example, base = _repository(folder)
                 yield DemoSetup(folder, os.environ["MNGR_HOST_DIR"], example, base)
@@ -80,14 +85,6 @@ def set_up_demo(folder: str, *, keep: bool) -> Iterator[DemoSetup]:
                 _tidy(folder, had, keep=keep)
 
 
-def _own_environment(temp: str) -> dict[str, str]:
-    """Everything that reads a home, a host dir or a temporary folder finds one that goes with the demo."""
-    places = {name: os.path.join(temp, short) for name, short in (("HOME", "home"), ("TMPDIR", "tmp"))}
-    for path in places.values():
-        os.mkdir(path)
-    return {**places, **_PLAIN_GIT, "MNGR_HOST_DIR": os.path.join(temp, "h"), "LC_ALL": "C.UTF-8"}
-
-
 def user_packages() -> dict[str, str]:
     """What tells a Python with another home where the packages are that this user installed."""
     return {"PYTHONUSERBASE": site.getuserbase()} if site.ENABLE_USER_SITE else {}
@@ -96,21 +93,19 @@ def user_packages() -> dict[str, str]:
 def _check_machine() -> None:
     """One error that names all that is missing, and the way out for each."""
     bad = [one for one in mngr.examine() if not one.ok and one.severity == "error"]
-    if wrong := _pytest_is():
+    try:
+        import pytest
+
+        # The example runs without foreign plugins.
+        wrong = "" if pytest.version_tuple >= _PYTEST_AT_LEAST else f"{pytest.__version__} is too old"
+    except ImportError:
+        wrong = "not installed"
+    if wrong:
         fix = "pip install 'mngr-agents[demo]'"
         bad.append(mngr.Finding("pytest", False, "error", f"{wrong} (the example's tests)", fix))
     if bad:
         found = "; ".join(f"{one.name}: {one.found}" for one in bad)
         raise mngr.MngrError(f"the demo cannot run here: {found}", hint="; ".join(one.fix for one in bad))
-
-
-def _pytest_is() -> str:
-    """What is wrong with pytest here; empty when it can run the example without foreign plugins."""
-    try:
-        import pytest
-    except ImportError:
-        return "not installed"
-    return "" if pytest.version_tuple >= _PYTEST_AT_LEAST else f"{pytest.__version__} is too old"
 
 
 def _repository(folder: str) -> tuple[Example, str]:
@@ -156,18 +151,16 @@ def _strike(temp: str) -> None:
             if time.monotonic() > deadline:
                 raise
     mngr.remove_garbage(mngr.find_garbage(manager=manager), manager=manager)
-    while (left := _running_in(temp)) and time.monotonic() < deadline:
+    # The terminal of a test whose pytest was ended belongs to no agent; its arguments name the folder.
+    while time.monotonic() < deadline:
+        lines = mngr.run_program(["ps", "-A", "-o", "pid=,args="]).text.splitlines()
+        left = {int(line.split(maxsplit=1)[0]) for line in lines if f"{temp}/" in line} - {os.getpid()}
+        if not left:
+            break
         for pid in left:
             with suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
     shutil.rmtree(temp, ignore_errors=True)
-
-
-def _running_in(temp: str) -> list[int]:
-    """What names our temporary folder: the terminal of a test whose pytest was ended belongs to no agent."""
-    lines = mngr.run_program(["ps", "-A", "-o", "pid=,args="]).text.splitlines()
-    rows = [line.split(maxsplit=1) for line in lines if f"{temp}/" in line]
-    return [int(row[0]) for row in rows if int(row[0]) != os.getpid()]
 
 
 def _tidy(folder: str, had: list[str], *, keep: bool) -> None:

@@ -2,7 +2,6 @@
 
 import fcntl
 import os
-from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from shutil import rmtree
@@ -35,14 +34,7 @@ def release(root: str) -> None:
 
 @cache
 def sweep(folder: str) -> None:
-    """Ends what still runs in left-over folders and removes them, once for each process."""
-    for root in _left_over(folder):
-        end_marked((f"={root}/".encode(),))
-        rmtree(root, ignore_errors=True)
-
-
-def _left_over(folder: str) -> Iterator[str]:
-    """Folders of ours that no process holds; each is held by us while it is looked at."""
+    """Ends what still runs in folders of ours that no process holds and removes them, once for each process."""
     with os.scandir(folder) as entries:
         names = [entry.path for entry in entries if entry.name.startswith(PREFIX)]
     for root in names:
@@ -56,7 +48,8 @@ def _left_over(folder: str) -> Iterator[str]:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
             # Without a name it was released after we opened it.
             if os.fstat(fd).st_nlink:
-                yield root
+                end_marked((f"={root}/".encode(),))
+                rmtree(root, ignore_errors=True)
         except BlockingIOError:
             pass
         finally:
