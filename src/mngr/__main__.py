@@ -14,29 +14,25 @@ def main() -> int:
     gc.set_threshold(100_000, 20, 20)
     _open_standard_streams()
     try:
-        return _answer(sys.argv[1:])
+        words = sys.argv[1:]
+        if words in (["--version"], ["-V"]):
+            return _print(f"mngr {__version__}\n")
+        if words in ([], ["--help"], ["-h"], ["help"]):
+            from mngr.cli.overview import overview  # the fast path must not pay for click
+
+            return _print(overview())
+        if words[0] == "__complete":
+            from mngr.cli.complete import completed
+
+            # An error message would end up in the line that the user is typing.
+            _print(completed(words[1:]), complains=False)
+            return 0
+        return _run(words)
     except OSError as error:  # before a command runs there is only the loading of modules
         _complain(f"error: {error.strerror}: {error.filename}\n")
         return 1
     finally:
         gc.freeze()
-
-
-def _answer(words: list[str]) -> int:
-    """Answers `--version`, help and completion at once; everything else goes to `mngr.cli.app`."""
-    if words in (["--version"], ["-V"]):
-        return _print(f"mngr {__version__}\n")
-    if words in ([], ["--help"], ["-h"], ["help"]):
-        from mngr.cli.overview import overview  # the fast path must not pay for click
-
-        return _print(overview())
-    if words[0] == "__complete":
-        from mngr.cli.complete import completed
-
-        # An error message would end up in the line that the user is typing.
-        _print(completed(words[1:]), complains=False)
-        return 0
-    return _run(words)
 
 
 def _open_standard_streams() -> None:

@@ -119,23 +119,20 @@ def load_entry(entry: RegistryEntry) -> Any:
     except Exception as error:  # a plugin may fail in any way; all of them mean the same to us
         if not entry.distribution:
             raise
-        raise _broken(entry, error) from error
-
-
-def _broken(entry: RegistryEntry, error: Exception) -> PluginError:
-    named = f'{what(entry.group)} "{entry.name}" ({entry.target})'
-    gone = (error.name or "") if isinstance(error, ImportError) else ""
-    if gone.partition(".")[0] == "mngr":
-        face = "mngr.testing" if gone.rpartition(".")[2] in ("conformance", "faulty") else "mngr.plugin"
-        return PluginError(
-            f'plugin "{entry.distribution}" is written for another version of mngr: {named} imports what is not in '
-            f"{gone} any more",
-            hint=f"import it from {face}, whose names stay: CONTRIBUTING.md; or: pip uninstall {entry.distribution}",
-        )
-    return PluginError(
-        f'plugin "{entry.distribution}" is broken: {named}: {type(error).__name__}: {error}',
-        hint=f"fix or remove it: pip uninstall {entry.distribution}",
-    )
+        named = f'{what(entry.group)} "{entry.name}" ({entry.target})'
+        gone = (error.name or "") if isinstance(error, ImportError) else ""
+        if gone.partition(".")[0] == "mngr":
+            face = "mngr.testing" if gone.rpartition(".")[2] in ("conformance", "faulty") else "mngr.plugin"
+            raise PluginError(
+                f'plugin "{entry.distribution}" is written for another version of mngr: {named} imports what is not '
+                f"in {gone} any more",
+                hint=f"import it from {face}, whose names stay: CONTRIBUTING.md; "
+                f"or: pip uninstall {entry.distribution}",
+            ) from error
+        raise PluginError(
+            f'plugin "{entry.distribution}" is broken: {named}: {type(error).__name__}: {error}',
+            hint=f"fix or remove it: pip uninstall {entry.distribution}",
+        ) from error
 
 
 def what(group: str) -> str:

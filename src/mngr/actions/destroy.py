@@ -216,19 +216,17 @@ def _forget(rows: Sequence[Row], manager: Manager) -> None:
         if done.stdout:
             manager.warn(f"could not be removed whole, mngr gc tries again: {done.complaint}")
         ref = HostRef(host.name, host.provider)
-        is_owned = any(_owns_host(row, manager) for row in group)
+        # Whether it was made for one of them: by what was asked for here, or else by what the host says.
+        records = [None if shares_files(host) else record_of(row, manager) for row in group]
+        specs = [
+            record.spec if record else row.evidence.spec for record, row in zip(records, group, strict=True)
+        ]
+        is_owned = any(spec and spec.owns_host for spec in specs)
         forget_agents(manager, ref, {row.agent.id for row in group})
         remove_records(manager, ref, [row.agent.id for row in group])
         if is_owned and not look_at(host, manager):
             manager.provider(host.provider).destroy(host.name)
             forget(manager, ref)
-
-
-def _owns_host(row: Row, manager: Manager) -> bool:
-    """Whether its host was made for the agent: by what was asked for here, or else by what the host says."""
-    record = None if shares_files(row.host) else record_of(row, manager)
-    spec = record.spec if record else row.evidence.spec
-    return spec is not None and spec.owns_host
 
 
 def is_live(agent: Agent) -> bool:

@@ -94,18 +94,17 @@ def examine(manager: Manager | None = None) -> list[Finding]:
         ("garbage", lambda: _garbage(manager)),
     ]
     deadline = time.monotonic() + _ALL_S
-    checks = [(name, Future(check)) for name, check in looks]
-    return [_finding(name, future, deadline) for name, future in checks]
-
-
-def _finding(name: str, future: Future[Finding], deadline: float) -> Finding:
-    """What a check found; one that failed or has no result at the deadline is a warning."""
-    try:
-        return future.result(max(0.0, deadline - time.monotonic()))
-    except FutureTimeoutError:
-        return Finding(name, False, WARNING, "did not answer in time", "try again: mngr doctor")
-    except (MngrError, OSError) as error:
-        return Finding(name, False, WARNING, f"could not be looked at: {error}", "mngr list shows more")
+    findings = []
+    for name, future in [(name, Future(check)) for name, check in looks]:
+        try:
+            findings.append(future.result(max(0.0, deadline - time.monotonic())))
+        except FutureTimeoutError:
+            late = Finding(name, False, WARNING, "did not answer in time", "try again: mngr doctor")
+            findings.append(late)
+        except (MngrError, OSError) as error:
+            found = f"could not be looked at: {error}"
+            findings.append(Finding(name, False, WARNING, found, "mngr list shows more"))
+    return findings
 
 
 def _tool(tool: Tool, env: Mapping[str, str]) -> Finding:

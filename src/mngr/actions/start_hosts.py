@@ -39,10 +39,16 @@ def start_stopped_hosts(
     lost: dict[HostRef, LostError] = {}
     settled_hosts: set[HostRef] = set()
     for ref in dict.fromkeys(agent.host for agent in meant if agent.host.state == HostState.STOPPED):
-        if is_destroying and _is_settled(ref, {agent.id for agent in meant if agent.host == ref}, manager):
-            lost[ref] = LostError(f'host "{ref.name}" need not be started')
-            settled_hosts.add(ref)
-            continue
+        if is_destroying:
+            ids = {agent.id for agent in meant if agent.host == ref}
+            there = {agent.id for agent in remembered(manager, ref)}
+            provider = manager.provider(ref.provider)
+            is_new = isinstance(provider, StartsAnew) and provider.starts_anew
+            # All agents of it are meant, and had no commit of their own when it was stopped.
+            if is_new and there and there <= ids and there <= settled(manager, ref):
+                lost[ref] = LostError(f'host "{ref.name}" need not be started')
+                settled_hosts.add(ref)
+                continue
         try:
             start_again(ref, manager)
         except LostError as error:
@@ -53,14 +59,6 @@ def start_stopped_hosts(
         msgspec.structs.replace(each, note=stayed) if each.agent.host in settled_hosts else each
         for each in found
     ]
-
-
-def _is_settled(ref: HostRef, meant: set[str], manager: Manager) -> bool:
-    """Whether all agents of a stopped host are meant and had no commit of their own when it was stopped."""
-    there = {agent.id for agent in remembered(manager, ref)}
-    provider = manager.provider(ref.provider)
-    is_new = isinstance(provider, StartsAnew) and provider.starts_anew
-    return is_new and bool(there) and there <= meant and there <= settled(manager, ref)
 
 
 def start_again(ref: HostRef, manager: Manager) -> None:

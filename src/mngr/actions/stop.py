@@ -33,7 +33,14 @@ def stop_rows(rows: Sequence[Row], *, grace_s: float = GRACE_S, manager: Manager
     """The same for agents already looked at."""
     changes: dict[tuple[str, ...], Change] = {}
     for host, group in by_host(rows):
-        live = [row for row in group if _may_live(row)]
+        # Whatever an agent's files say, its process or its pane may say otherwise.
+        live = [
+            row
+            for row in group
+            if row.agent.state in _LIVE
+            or row.evidence.alive
+            or (row.evidence.pane and not row.evidence.pane.dead)
+        ]
         live_ids = {row.agent.id for row in live}
         ended = [row for row in group if row.agent.id not in live_ids and row.evidence.pane]
         if live or ended:
@@ -56,12 +63,6 @@ def by_host(rows: Sequence[Row]) -> list[tuple[Host, list[Row]]]:
         key = (row.host.provider, row.host.name)
         groups.setdefault(key, (row.host, []))[1].append(row)
     return list(groups.values())
-
-
-def _may_live(row: Row) -> bool:
-    """Whether there may be something to end: whatever its files say, its process or its pane may say otherwise."""
-    pane = row.evidence.pane
-    return row.agent.state in _LIVE or row.evidence.alive or bool(pane and not pane.dead)
 
 
 def _end(host: Host, live: list[Row], ended: list[Row], grace_s: float, manager: Manager) -> None:

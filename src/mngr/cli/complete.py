@@ -19,7 +19,12 @@ def completed(words: list[str]) -> str:
 def candidates(words: list[str], env: "os._Environ[str] | dict[str, str]") -> list[str]:
     """What may stand where the last word is: it starts with that word."""
     before, last = (words[:-1], words[-1]) if words else ([], "")
-    table = _table()
+    # A line of it: a command, what its words are, its options with their values, separated by blanks.
+    table: dict[str, tuple[str, list[str]]] = {}
+    for line in read_shipped("completion.txt").splitlines():
+        names, kind, *options = line.split()
+        for name in names.split(","):
+            table[name.replace("/", " ")] = (kind, options)
     if "--" in before:
         return []
     verb, rest = _verb(before, table)
@@ -67,16 +72,6 @@ def _after(
     if kind == "agent":
         return [] if any(not word.startswith("-") for word in rest) else _agents(env)
     return kind.split("|") if kind != "-" else []
-
-
-def _table() -> dict[str, tuple[str, list[str]]]:
-    """`completion.txt`: a command, what its words are, its options with their values, separated by blanks."""
-    table: dict[str, tuple[str, list[str]]] = {}
-    for line in read_shipped("completion.txt").splitlines():
-        names, kind, *options = line.split()
-        for name in names.split(","):
-            table[name.replace("/", " ")] = (kind, options)
-    return table
 
 
 def _agents(env: "os._Environ[str] | dict[str, str]") -> list[str]:

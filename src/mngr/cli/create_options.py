@@ -8,7 +8,6 @@ from click.core import ParameterSource
 
 from mngr.actions.create.request import (
     CreateSpec,
-    DeclaredOption,
     declared_options,
     join_requests,
     read_request,
@@ -22,23 +21,20 @@ F = TypeVar("F", bound=Callable[..., Any])
 def with_create_options(function: F) -> F:
     """Adds an option for each field of `CreateSpec` that declares one."""
     for declared in reversed(declared_options()):
+        settings: dict[str, Any] = {"default": declared.default, "type": type(declared.default)}
+        if isinstance(declared.default, bool):
+            settings = {"default": False} if "/" in declared.words[0] else {"is_flag": True}
+        elif isinstance(declared.default, dict | tuple):
+            settings = {"multiple": True}
         click.option(
             *declared.words,
             declared.field,
             cls=RequestOption,
             metavar=declared.metavar or None,
             help=declared.help,
-            **_click_settings(declared),
+            **settings,
         )(function)
     return function
-
-
-def _click_settings(declared: DeclaredOption) -> dict[str, Any]:
-    if isinstance(declared.default, bool):
-        return {"default": False} if "/" in declared.words[0] else {"is_flag": True}
-    if isinstance(declared.default, dict | tuple):
-        return {"multiple": True}
-    return {"default": declared.default, "type": type(declared.default)}
 
 
 def request_from_words(

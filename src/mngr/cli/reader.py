@@ -26,22 +26,21 @@ def while_read(before: Callable[[], None] | None = None) -> Iterator[None]:
         yield
         return
     ours, watchers = os.pipe()
-    threading.Thread(target=_watch, args=(ours, before), daemon=True).start()
+
+    def watch() -> None:
+        poller = select.poll()
+        # Nothing is asked for: a pipe without a reader, or a pipe without a writer, is told of all the same.
+        poller.register(_STDOUT, 0)
+        poller.register(ours, 0)
+        gone = {number for number, _ in poller.poll()}
+        os.close(ours)
+        if ours not in gone:
+            if before:
+                before()
+            end_for_want_of_a_reader()
+
+    threading.Thread(target=watch, daemon=True).start()
     try:
         yield
     finally:
         os.close(watchers)
-
-
-def _watch(ours: int, before: Callable[[], None] | None) -> None:
-    """Waits until the reader of stdout has gone, or the other end of our own pipe."""
-    poller = select.poll()
-    # Nothing is asked for: a pipe without a reader, or a pipe without a writer, is told of all the same.
-    poller.register(_STDOUT, 0)
-    poller.register(ours, 0)
-    gone = {number for number, _ in poller.poll()}
-    os.close(ours)
-    if ours not in gone:
-        if before:
-            before()
-        end_for_want_of_a_reader()

@@ -1,7 +1,7 @@
 """Agents as a table for people."""
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from mngr.cli.terminal_text import fit, paint, width
@@ -21,7 +21,20 @@ _GAP = "  "
 
 def agents_table(agents: Sequence[Agent], *, colour: bool, cells: int, marked: bool = False) -> str:
     """NAME, STATE, TYPE, BRANCH, AGE, and HOST and LABELS where there is anything to say."""
-    columns = _columns(agents)
+    now = time.time()
+    columns: list[tuple[str, Callable[[Agent], str]]] = [
+        ("NAME", lambda agent: agent.name),
+        ("STATE", state_text),
+        ("TYPE", lambda agent: agent.type),
+    ]
+    if any(agent.host.provider != "local" for agent in agents):
+        columns.append(("HOST", _host_text))
+    columns += [
+        ("BRANCH", lambda agent: agent.branch),
+        ("AGE", lambda agent: age_text(now - _created(agent, now))),
+    ]
+    if any(agent.labels for agent in agents):
+        columns.append(("LABELS", lambda agent: labels_text(agent.labels)))
     rows = [[show(agent) for _, show in columns] for agent in agents]
     if marked:
         columns = [("", _mark), *columns]
@@ -84,24 +97,6 @@ def age_text(seconds: float) -> str:
 def needs_me(agent: Agent) -> bool:
     """Whether a person is waited for, or something ended badly."""
     return agent.state in (AgentState.WAITING, AgentState.UNKNOWN) or bool(agent.exit_code or agent.signal)
-
-
-def _columns(agents: Iterable[Agent]) -> list[tuple[str, Callable[[Agent], str]]]:
-    now = time.time()
-    columns: list[tuple[str, Callable[[Agent], str]]] = [
-        ("NAME", lambda agent: agent.name),
-        ("STATE", state_text),
-        ("TYPE", lambda agent: agent.type),
-    ]
-    if any(agent.host.provider != "local" for agent in agents):
-        columns.append(("HOST", _host_text))
-    columns += [
-        ("BRANCH", lambda agent: agent.branch),
-        ("AGE", lambda agent: age_text(now - _created(agent, now))),
-    ]
-    if any(agent.labels for agent in agents):
-        columns.append(("LABELS", lambda agent: labels_text(agent.labels)))
-    return columns
 
 
 def _host_text(agent: Agent) -> str:

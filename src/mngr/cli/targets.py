@@ -57,7 +57,12 @@ def do_each(
         result = work(*found)
         return result if isinstance(result, TargetOutcome) else TargetOutcome(found[0], result)
 
-    for found, result in run_many(_flat(call, chosen), one, jobs):
+    def all_found() -> Iterator[Meant | TargetOutcome]:
+        for meant, missing in find(call, chosen):
+            yield from missing
+            yield from meant
+
+    for found, result in run_many(all_found(), one, jobs):
         if isinstance(result, TargetOutcome):
             yield result
         elif not isinstance(found, TargetOutcome):
@@ -68,29 +73,19 @@ def changes_of(
     work: Callable[[list[Row]], Sequence[Change | MngrError]], rows: list[Row]
 ) -> Iterator[tuple[Row, Change | MngrError]]:
     """All of them in one go; when that fails, one by one, so that each gets its own answer."""
-    results: Sequence[Change | MngrError]
     try:
         results = work(rows)
     except MngrError as error:
-        results = [error] if len(rows) == 1 else [_alone(work, row) for row in rows]
+        if len(rows) > 1:
+            for row in rows:
+                yield from changes_of(work, [row])
+            return
+        results = [error]
     yield from zip(rows, results, strict=True)
 
 
 def outcome_of(item: Item, result: Any) -> TargetOutcome:
     return TargetOutcome(item, error=result) if isinstance(result, MngrError) else TargetOutcome(item, result)
-
-
-def _alone(work: Callable[[list[Row]], Sequence[Change | MngrError]], row: Row) -> Change | MngrError:
-    try:
-        return work([row])[0]
-    except MngrError as error:
-        return error
-
-
-def _flat(call: Call, chosen: Chosen) -> Iterator[Meant | TargetOutcome]:
-    for meant, missing in find(call, chosen):
-        yield from missing
-        yield from meant
 
 
 def _find_items(call: Call, chosen: Chosen, items: list[Item]) -> tuple[list[Meant], list[TargetOutcome]]:

@@ -41,7 +41,27 @@ class Verb(click.Command):
         interspersed = {"allow_interspersed_args": rules.options_anywhere}
         super().__init__(name, context_settings={**_HELP, **interspersed}, **settings)
         self.examples, self.rules = examples.strip("\n"), rules
-        self.params += _common_options()
+        self.params += [
+            CommonVerbOption(
+                ["-S", "--set"],
+                multiple=True,
+                metavar="KEY=VALUE",
+                help="Override a config key for this call.",
+            ),
+            CommonVerbOption(
+                ["--format"],
+                default=HUMAN,
+                metavar="FORMAT",
+                help="human (the default), json, jsonl or a template: '{name}\\t{state}'.",
+            ),
+            CommonVerbOption(["--json"], is_flag=True, help="The same as --format json."),
+            CommonVerbOption(["-q", "--quiet"], is_flag=True, help="No progress and no warnings."),
+            CommonVerbOption(
+                ["-v", "--verbose"],
+                is_flag=True,
+                help="Show each process with its time, and where an error came from.",
+            ),
+        ]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         for option in self.rules.many_values:
@@ -185,24 +205,3 @@ def _write_examples(lines: list[str], formatter: click.HelpFormatter) -> None:
     formatter.write("\nExamples:\n")
     for line in lines:
         formatter.write(f"  {line.strip()}\n" if line.strip() else "\n")
-
-
-def _common_options() -> list[click.Option]:
-    return [
-        CommonVerbOption(
-            ["-S", "--set"], multiple=True, metavar="KEY=VALUE", help="Override a config key for this call."
-        ),
-        CommonVerbOption(
-            ["--format"],
-            default=HUMAN,
-            metavar="FORMAT",
-            help="human (the default), json, jsonl or a template: '{name}\\t{state}'.",
-        ),
-        CommonVerbOption(["--json"], is_flag=True, help="The same as --format json."),
-        CommonVerbOption(["-q", "--quiet"], is_flag=True, help="No progress and no warnings."),
-        CommonVerbOption(
-            ["-v", "--verbose"],
-            is_flag=True,
-            help="Show each process with its time, and where an error came from.",
-        ),
-    ]

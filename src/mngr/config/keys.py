@@ -62,8 +62,12 @@ _HINT = 'write section.key, with quotes around a part that holds a dot: template
 def _scan_part(text: str, at: int) -> tuple[str, int]:
     at = _skip_blank(text, at)
     if text[at : at + 1] in ('"', "'"):
-        end = _closing_quote(text, at)
-        return _unquoted(text[at:end]), _skip_blank(text, end)
+        quote, end = text[at], at + 1
+        while end < len(text) and text[end] != quote:
+            end += 2 if quote == '"' and text[end] == "\\" else 1
+        if end >= len(text):
+            raise UsageError(f"key {quote_text(text)} has a quote that never closes", hint=_HINT)
+        return _unquoted(text[at : end + 1]), _skip_blank(text, end + 1)
     end = at
     while end < len(text) and text[end] not in ".=]\"'":
         end += 1
@@ -71,15 +75,6 @@ def _scan_part(text: str, at: int) -> tuple[str, int]:
     if not part:
         raise UsageError(f"key {quote_text(text)} has an empty part", hint=_HINT)
     return part, end
-
-
-def _closing_quote(text: str, at: int) -> int:
-    quote, end = text[at], at + 1
-    while end < len(text) and text[end] != quote:
-        end += 2 if quote == '"' and text[end] == "\\" else 1
-    if end >= len(text):
-        raise UsageError(f"key {quote_text(text)} has a quote that never closes", hint=_HINT)
-    return end + 1
 
 
 def _unquoted(quoted: str) -> str:

@@ -63,16 +63,14 @@ def _statements(lines: list[str], source: str) -> Iterator[TomlStatement]:
             yield TomlStatement(at, at + 1, table, is_header=True)
             at += 1
         else:
-            end = _statement_end(lines, at, source)
+            for end in range(at + 1, min(len(lines), at + _MOST_LINES_A_VALUE) + 1):
+                if _is_toml("".join(lines[at:end])):
+                    break
+            else:
+                problem = f"{source}, line {at + 1}: a value this long is not edited here"
+                raise RefusedError(problem, hint=_BY_HAND)
             yield TomlStatement(at, end, canonical_key((*table, *scan_key(lines[at])[0])))
             at = end
-
-
-def _statement_end(lines: list[str], first: int, source: str) -> int:
-    for end in range(first + 1, min(len(lines), first + _MOST_LINES_A_VALUE) + 1):
-        if _is_toml("".join(lines[first:end])):
-            return end
-    raise RefusedError(f"{source}, line {first + 1}: a value this long is not edited here", hint=_BY_HAND)
 
 
 def _replace(lines: list[str], there: TomlStatement, value: Any, source: str) -> str:

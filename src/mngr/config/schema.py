@@ -24,10 +24,6 @@ def _is_texts(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
-def _is_prefix(value: Any) -> bool:
-    return _is_text(value) and len(value) <= 32 and value.isascii() and value.replace("-", "_").isidentifier()
-
-
 TEXT = ValueKind("text", _is_text)
 TEXTS = ValueKind("a list of texts", _is_texts)
 COMMAND = ValueKind(
@@ -38,7 +34,12 @@ ANYTHING = ValueKind("a value", lambda _: True)
 TEXTS_BY_NAME = ValueKind(
     "a table of texts", lambda value: isinstance(value, dict) and _is_texts(list(value.values()))
 )
-PREFIX = ValueKind("at most 32 letters, digits, - and _, with a letter first", _is_prefix)
+PREFIX = ValueKind(
+    "at most 32 letters, digits, - and _, with a letter first",
+    lambda value: (
+        _is_text(value) and len(value) <= 32 and value.isascii() and value.replace("-", "_").isidentifier()
+    ),
+)
 
 Schema = Mapping[str, "ValueKind | Schema"]
 

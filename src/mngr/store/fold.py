@@ -43,9 +43,8 @@ def fold(before: Folded, events: Iterable[Event], **also: int) -> Folded:
     state: dict[str, Any] = {**msgspec.structs.asdict(before), **also}
     for event in events:
         state["last_at"] = event.at
-        step = _STEPS.get(event.kind)
-        if step:
-            step(state, event)
+        if event.kind in _CHANGES:
+            _apply(event, state)
     return Folded(**state)
 
 
@@ -54,83 +53,52 @@ def encode_fold(folded: Folded) -> bytes:
     return msgspec.json.encode(folded) + b"\n"
 
 
-def _created(state: dict[str, Any], _: Event) -> None:
-    state["created"] = True
-
-
-def _started(state: dict[str, Any], event: Event) -> None:
-    state.update(started_at=event.at, ended_at=None, exit_code=None, signal=None, exit_seen=False)
-    state.update(stopping=False, stopped=False, activity="", activity_at=None, error=None)
-
-
-def _exited(state: dict[str, Any], event: Event) -> None:
-    state.update(ended_at=event.at, exit_seen=True, activity="", activity_at=None)
-    state.update(exit_code=event.data.get("exit_code"), signal=event.data.get("signal"))
-
-
-def _stopping(state: dict[str, Any], _: Event) -> None:
-    state["stopping"] = True
-
-
-def _stopped(state: dict[str, Any], event: Event) -> None:
-    state.update(stopping=False, stopped=True, activity="", activity_at=None)
-    state["ended_at"] = state["ended_at"] or event.at
-
-
-def _renamed(state: dict[str, Any], event: Event) -> None:
-    state["name"] = event.data["name"]
-
-
-def _labelled(state: dict[str, Any], event: Event) -> None:
-    state["labels"] = event.data["labels"]
-
-
-def _message(state: dict[str, Any], event: Event) -> None:
-    state["message_at"] = event.at
-
-
-def _prompt_submitted(state: dict[str, Any], event: Event) -> None:
-    state.update(activity="busy", activity_at=event.at, error=None)
-
-
-def _busy(state: dict[str, Any], event: Event) -> None:
-    state.update(activity="busy", activity_at=event.at)
-
-
-def _api_error(state: dict[str, Any], event: Event) -> None:
-    from mngr.model.model_error import model_error  # few agents have one
-
-    state["error"] = model_error(event.data)
-
-
-def _turn_ended(state: dict[str, Any], event: Event) -> None:
-    state.update(activity="end_of_turn", activity_at=event.at)
-    if event.data.get("reason") != kinds.API_ERROR:
-        state["error"] = None
-
-
-def _needs_input(state: dict[str, Any], event: Event) -> None:
-    reason = "permission" if event.data.get("reason") == "permission" else "input"
-    state.update(activity=reason, activity_at=event.at)
-
-
-def _screen_unknown(state: dict[str, Any], event: Event) -> None:
-    state.update(activity="unknown", activity_at=event.at)
-
-
-_STEPS = {
-    kinds.CREATED: _created,
-    kinds.STARTED: _started,
-    kinds.EXITED: _exited,
-    kinds.STOPPING: _stopping,
-    kinds.STOPPED: _stopped,
-    kinds.RENAMED: _renamed,
-    kinds.LABELLED: _labelled,
-    kinds.MESSAGE: _message,
-    kinds.PROMPT_SUBMITTED: _prompt_submitted,
-    kinds.TURN_ENDED: _turn_ended,
-    kinds.NEEDS_INPUT: _needs_input,
-    kinds.RESUMED: _busy,
-    kinds.API_ERROR: _api_error,
-    kinds.SCREEN_UNKNOWN: _screen_unknown,
+# What an event sets, whatever it says; a change of the activity is dated.
+_CHANGES: dict[str, dict[str, Any]] = {
+    kinds.CREATED: {"created": True},
+    kinds.STARTED: {
+        **{"ended_at": None, "exit_code": None, "signal": None, "exit_seen": False},
+        **{"stopping": False, "stopped": False, "activity": "", "error": None},
+    },
+    kinds.EXITED: {"exit_seen": True, "activity": ""},
+    kinds.STOPPING: {"stopping": True},
+    kinds.STOPPED: {"stopping": False, "stopped": True, "activity": ""},
+    kinds.RENAMED: {},
+    kinds.LABELLED: {},
+    kinds.MESSAGE: {},
+    kinds.PROMPT_SUBMITTED: {"activity": "busy", "error": None},
+    kinds.TURN_ENDED: {"activity": "end_of_turn"},
+    kinds.NEEDS_INPUT: {"activity": "input"},
+    kinds.RESUMED: {"activity": "busy"},
+    kinds.API_ERROR: {},
+    kinds.SCREEN_UNKNOWN: {"activity": "unknown"},
 }
+
+
+def _apply(event: Event, state: dict[str, Any]) -> None:
+    change = _CHANGES[event.kind]
+    state.update(change)
+    if "activity" in change:
+        state["activity_at"] = event.at if change["activity"] else None
+    match event.kind:
+        case kinds.STARTED:
+            state["started_at"] = event.at
+        case kinds.EXITED:
+            state["ended_at"] = event.at
+            state.update(exit_code=event.data.get("exit_code"), signal=event.data.get("signal"))
+        case kinds.STOPPED:
+            state["ended_at"] = state["ended_at"] or event.at
+        case kinds.RENAMED:
+            state["name"] = event.data["name"]
+        case kinds.LABELLED:
+            state["labels"] = event.data["labels"]
+        case kinds.MESSAGE:
+            state["message_at"] = event.at
+        case kinds.TURN_ENDED if event.data.get("reason") != kinds.API_ERROR:
+            state["error"] = None
+        case kinds.NEEDS_INPUT if event.data.get("reason") == "permission":
+            state["activity"] = "permission"
+        case kinds.API_ERROR:
+            from mngr.model.model_error import model_error  # few agents have one
+
+            state["error"] = model_error(event.data)

@@ -20,7 +20,16 @@ def locked(path: str, *, timeout_s: float = 60, like: str = "") -> Iterator[None
     """
     fd = _open(path, like)
     try:
-        _take(fd, path, time.monotonic() + timeout_s)
+        deadline = time.monotonic() + timeout_s
+        while True:
+            try:
+                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > deadline:
+                    hint = "is one hanging? see: mngr list"
+                    raise TimedOutError(f"{path} is held by another mngr", hint=hint) from None
+                time.sleep(0.005)
         yield
     finally:
         os.close(fd)
@@ -37,29 +46,14 @@ def _open(path: str, like: str) -> int:
         os.close(fd)
         raise MngrError(f"the lock {path} is no regular file", hint="remove it")
     if like and about.st_uid == os.geteuid():
-        _share(fd, about, os.stat(like))
+        # Those who may write to the directory may open the lock, whatever our umask.
+        folder = os.stat(like)
+        writers = S_IMODE(folder.st_mode) & 0o022
+        mode = 0o600 | writers | (writers << 1)
+        # Not our group, or a file system without modes: then it is ours alone, as before.
+        with suppress(OSError):
+            if mode != 0o600 and about.st_gid != folder.st_gid:
+                os.fchown(fd, -1, folder.st_gid)
+            if S_IMODE(about.st_mode) != mode:
+                os.fchmod(fd, mode)
     return fd
-
-
-def _share(fd: int, about: os.stat_result, like: os.stat_result) -> None:
-    """Lets those who may write to the directory open the lock, whatever our umask."""
-    writers = S_IMODE(like.st_mode) & 0o022
-    mode = 0o600 | writers | (writers << 1)
-    with suppress(OSError):  # not our group, or a file system without modes: then it is ours alone, as before
-        if mode != 0o600 and about.st_gid != like.st_gid:
-            os.fchown(fd, -1, like.st_gid)
-        if S_IMODE(about.st_mode) != mode:
-            os.fchmod(fd, mode)
-
-
-def _take(fd: int, path: str, deadline: float) -> None:
-    while True:
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return
-        except BlockingIOError:
-            if time.monotonic() > deadline:
-                raise TimedOutError(
-                    f"{path} is held by another mngr", hint="is one hanging? see: mngr list"
-                ) from None
-            time.sleep(0.005)

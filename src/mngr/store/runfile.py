@@ -58,8 +58,18 @@ def run_file_text(run: RunFile, paths: AgentPaths) -> str:
     last = {name: value for name, value in run.env.items() if name in _LAST}
     first = {name: value for name, value in run.env.items() if name not in odd and name not in last}
     become = "mngr_become" if odd else "exec"
+    odd_lines = "".join(
+        f"{_ODD}{os.fsencode(name).hex()}={os.fsencode(value).hex()}\n" for name, value in odd.items()
+    )
+    packed = RunFile(
+        cwd=_pack(run.cwd),
+        argv=tuple(map(_pack, run.argv)),
+        env={_pack(name): _pack(value) for name, value in run.env.items()},
+    )
+    encoded = msgspec.json.encode(packed).decode()
+    data = "".join(char if char < "\x7f" else f"\\u{ord(char):04x}" for char in encoded)
     return (
-        f"{_DATA}{_encode(run)}\n{_odd_lines(odd)}{load('sh/lib/run_file')}"
+        f"{_DATA}{data}\n{odd_lines}{load('sh/lib/run_file')}"
         f'mngr_begin "${{1-}}" {words(f"{paths.dir}/.pid", paths.pid)}\n'
         f"{_exports(first)}mngr_go_to {words(run.cwd, paths.bin)}\n"
         f"{_become_function(odd, paths)}{_exports(last)}"
@@ -70,11 +80,6 @@ def run_file_text(run: RunFile, paths: AgentPaths) -> str:
 
 def _exports(env: Mapping[str, str]) -> str:
     return "".join(f"export {name}={quote(value)}\n" for name, value in env.items())
-
-
-def _odd_lines(odd: Mapping[str, str]) -> str:
-    pairs = ((os.fsencode(name).hex(), os.fsencode(value).hex()) for name, value in odd.items())
-    return "".join(f"{_ODD}{name}={value}\n" for name, value in pairs)
 
 
 def _become_function(odd: Mapping[str, str], paths: AgentPaths) -> str:
@@ -132,13 +137,3 @@ def _pack(text: str) -> str:
 
 def _unpack(text: str) -> str:
     return os.fsdecode(text.encode("latin-1"))
-
-
-def _encode(run: RunFile) -> str:
-    packed = RunFile(
-        cwd=_pack(run.cwd),
-        argv=tuple(map(_pack, run.argv)),
-        env={_pack(name): _pack(value) for name, value in run.env.items()},
-    )
-    text = msgspec.json.encode(packed).decode()
-    return "".join(char if char < "\x7f" else f"\\u{ord(char):04x}" for char in text)

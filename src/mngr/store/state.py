@@ -33,7 +33,12 @@ def life(evidence: Evidence, host: HostEvidence, *, creator_alive: bool) -> Phas
     if evidence.pane and not evidence.pane.dead:
         return Phase(AgentState.RUNNING, f"process {evidence.pane.pid} in its pane")
     if evidence.mark is None:
-        return _not_launched(evidence, creator_alive)
+        # Its creator says so, whatever is written by now: between a launch's first event and the process is a pause.
+        if creator_alive and not folded.created:
+            return Phase(AgentState.CREATING, "being created")
+        if folded.started_at is not None:
+            return _unknown(evidence, "started, but left no process id")
+        return _unknown(evidence, "its creation was interrupted: mngr gc removes what is left")
     if evidence.mark.boot not in ("-", host.boot):
         return _stopped(evidence, "reboot")
     if evidence.alive:
@@ -71,15 +76,6 @@ def _ended(evidence: Evidence) -> Phase | None:
 
 def _stopped(evidence: Evidence, why: str) -> Phase:
     return Phase(AgentState.STOPPED, why, ended_at=evidence.folded.ended_at)
-
-
-def _not_launched(evidence: Evidence, creator_alive: bool) -> Phase:
-    # Its creator says so, whatever is written by now: between the first event of a launch and the process lies a pause.
-    if creator_alive and not evidence.folded.created:
-        return Phase(AgentState.CREATING, "being created")
-    if evidence.folded.started_at is not None:
-        return _unknown(evidence, "started, but left no process id")
-    return _unknown(evidence, "its creation was interrupted: mngr gc removes what is left")
 
 
 def _unknown(evidence: Evidence, why: str) -> Phase:

@@ -182,7 +182,9 @@ def read_remembered(data: bytes) -> tuple[float, tuple[Agent, ...]]:
     except _UNREADABLE:
         return 0.0, ()
     sound = tuple(
-        agent for agent in agents if is_agent_id(agent.id) and agent.name in (agent.id, _name(agent))
+        agent
+        for agent in agents
+        if is_agent_id(agent.id) and (agent.name == agent.id or is_valid_name(agent.name))
     )
     return (seen_at, sound) if _is_time(seen_at) else (0.0, sound)
 
@@ -341,10 +343,6 @@ def _is_shallow(value: Any, depth: int = _DEPTH) -> bool:
             _is_shallow(item, depth - 1) for item in value if isinstance(item, dict | list)
         )
     return True
-
-
-def _name(agent: Agent) -> str:
-    return agent.name if is_valid_name(agent.name) else ""
 
 
 _Rule = tuple[Callable[[Any], bool], str]

@@ -228,13 +228,26 @@ class AgentTypeConformance:
         if not isinstance(agent_type, Transcribed):
             return
         self._send_last(agent_type, agent, b"take a turn")
-        assert wait_until(lambda: _is_turn_over(agent_type, agent), PATIENCE_S), capture(agent.pane)
+
+        def is_over() -> bool:
+            found = read_probe(agent.host.run(probe_argv(HostPaths(agent.host.dir), agent.spec.id)).stdout)
+            return agent_type.phase(found.agents[0], found.now).waiting_reason is WaitingReason.END_OF_TURN
+
+        assert wait_until(is_over, PATIENCE_S), capture(agent.pane)
 
     def counts_what_it_used(self, agent_type: AgentType, agent: Running) -> None:
         if not isinstance(agent_type, Metered):
             return
+
         # A program may still be writing down its last turn: what is compared was read while nothing changed.
-        read = wait_until(lambda: _records_and_total(agent_type, agent), PATIENCE_S)
+        def at_rest() -> tuple[Sequence[Spending], Usage] | None:
+            before = agent_type.usage(agent.spec, agent.host)
+            script = agent_type.usage_script(agent.spec, agent.host.dir)
+            records = agent_type.read_usage(agent.host.run(READ_AND_RUN, stdin=encode(script)).stdout)
+            total = agent_type.usage(agent.spec, agent.host)
+            return (records, total) if total.output_tokens and total == before else None
+
+        read = wait_until(at_rest, PATIENCE_S)
         assert read, "what it used never came to rest"
         records, total = read
         assert sum(record.output_tokens for record in records) == total.output_tokens
@@ -276,23 +289,6 @@ class AgentTypeConformance:
 
 def _is_good(receipt: Receipt) -> bool:
     return receipt.status in (Delivery.DELIVERED, Delivery.QUEUED)
-
-
-def _is_turn_over(agent_type: AgentType, agent: Running) -> bool:
-    found = read_probe(agent.host.run(probe_argv(HostPaths(agent.host.dir), agent.spec.id)).stdout)
-    phase = agent_type.phase(found.agents[0], found.now)
-    return phase.waiting_reason is WaitingReason.END_OF_TURN
-
-
-def _records_and_total(agent_type: AgentType, agent: Running) -> tuple[Sequence[Spending], Usage] | None:
-    """What each answer cost and what all cost; None while there is nothing, or it changed between the readings."""
-    if not isinstance(agent_type, Metered):
-        return None
-    before = agent_type.usage(agent.spec, agent.host)
-    script = agent_type.usage_script(agent.spec, agent.host.dir)
-    records = agent_type.read_usage(agent.host.run(READ_AND_RUN, stdin=encode(script)).stdout)
-    total = agent_type.usage(agent.spec, agent.host)
-    return (records, total) if total.output_tokens and total == before else None
 
 
 def _refused(agent_type: AgentType, agent: Running, message: bytes) -> bool:

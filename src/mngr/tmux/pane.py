@@ -70,6 +70,12 @@ class PaneStatus(Struct, frozen=True):
     def alive(self) -> bool:
         return self.exists and not self.dead and bool(self.stty)
 
+    @property
+    def why_not_alive(self) -> str:
+        if not self.exists:
+            return "its tmux session is gone"
+        return "its process has ended" if self.dead else "its terminal cannot be read"
+
 
 class Pasted(Struct, frozen=True):
     """What became of a paste: has the terminal every byte (None: not known), did the process live on."""
@@ -115,13 +121,15 @@ def look(pane: AgentPane) -> PaneStatus:
         return PaneStatus(exists=False)
     first, _, stty = done.text.partition("\n")
     pid, dead, in_mode, tty, version, bracketed, title = (first + "       ").split(" ", 6)
+    # `3.3a` is (3, 3), `next-3.7` is (3, 7).
+    found = re.search(r"([0-9]{1,4})\.([0-9]{1,4})", version)
     return PaneStatus(
         exists=True,
         dead=dead != "0",
         in_copy_mode=in_mode != "0",
         pid=read_number(pid, LAST_PID) or 0,
         tty=tty,
-        tmux=_version(version),
+        tmux=(int(found[1]), int(found[2])) if found else (0, 0),
         bracketed={"[1]": True, "[0]": False}.get(bracketed),
         title=title.strip(),
         stty=stty.rstrip("\n"),
@@ -138,7 +146,7 @@ def paste(pane: AgentPane, data: bytes, *, enter: bool, around: AroundPaste | No
     for _ in range(_LOOKS):
         seen = look(pane)
         if not seen.alive:
-            return Pasted(taken=False, why=_not_alive(seen))
+            return Pasted(taken=False, why=seen.why_not_alive)
         typed = encode_for_terminal(data, seen.mode, bracketed=seen.bracketed)
         if isinstance(typed, Refusal):
             raise RefusedError(
@@ -224,15 +232,3 @@ def press(pane: AgentPane, key: str, *, only_if: str = "") -> str:
 def _guarded(command: str, pane: AgentPane, only_if: str, otherwise: str) -> str:
     """A tmux command that runs if a format holds: tmux looks and acts at once, with nothing in between."""
     return f"if-shell -F -t {quote(pane.target)} {quote(only_if)} {quote(command)} {quote(otherwise)}"
-
-
-def _version(text: str) -> tuple[int, int]:
-    """`3.3a` → (3, 3), `next-3.7` → (3, 7)."""
-    found = re.search(r"([0-9]{1,4})\.([0-9]{1,4})", text)
-    return (int(found[1]), int(found[2])) if found else (0, 0)
-
-
-def _not_alive(seen: PaneStatus) -> str:
-    if not seen.exists:
-        return "its tmux session is gone"
-    return "its process has ended" if seen.dead else "its terminal cannot be read"

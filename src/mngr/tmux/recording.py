@@ -65,7 +65,12 @@ def read_recording(host: Host, spec: AgentSpec, started_at: float) -> bytes:
     head, _, rest = done.check(f'reading the recording of "{spec.name}"').stdout.partition(b"\n")
     changed, _, dated = head.partition(b" ")
     size = int(dated)
-    ended_at = _moment(changed, started_at)
+    # `1700000000.25`, or `1700000000.%N` from a date that does not know %N.
+    whole, _, fraction = changed.partition(b".")
+    try:
+        ended_at = float(whole + b"." + (fraction if fraction.isdigit() else b"0"))
+    except ValueError:
+        ended_at = started_at
     return to_asciicast(PaneRecording(rest[size:], rest[:size], started_at, ended_at, spec.name))
 
 
@@ -82,7 +87,14 @@ def to_asciicast(recording: PaneRecording, *, columns: int = COLUMNS, rows: int 
     lines = [msgspec.json.encode(header)]
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     raw, at, done = recording.raw, 0.0, 0
-    for moment, size in [*_index(recording.times), (recording.ended_at, len(raw))]:
+    times = []
+    for line in recording.times.splitlines():
+        words = line.split()
+        try:
+            times.append((float(words[0]), int(words[1])))
+        except (IndexError, ValueError):
+            continue
+    for moment, size in [*times, (recording.ended_at, len(raw))]:
         if size <= done:
             continue
         at = max(at, moment - recording.started_at)
@@ -94,23 +106,3 @@ def to_asciicast(recording: PaneRecording, *, columns: int = COLUMNS, rows: int 
     if rest:
         lines.append(msgspec.json.encode([round(at, 3), "o", rest]))
     return b"\n".join(lines) + b"\n"
-
-
-def _moment(text: bytes, fallback: float) -> float:
-    """`1700000000.25`, or `1700000000.%N` from a date that does not know %N."""
-    whole, _, fraction = text.partition(b".")
-    try:
-        return float(whole + b"." + (fraction if fraction.isdigit() else b"0"))
-    except ValueError:
-        return fallback
-
-
-def _index(times: bytes) -> list[tuple[float, int]]:
-    pairs = []
-    for line in times.splitlines():
-        words = line.split()
-        try:
-            pairs.append((float(words[0]), int(words[1])))
-        except (IndexError, ValueError):
-            continue
-    return pairs

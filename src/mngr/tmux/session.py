@@ -72,18 +72,6 @@ def launch_script(paths: HostPaths, spec: AgentSpec, *, before: str, after: str)
     agent = paths.agent(spec.id)
     values = {**server_values(paths), "agent_dir": agent.dir, "session": spec.session}
     values |= {"ending": ENDING, "launched": LAUNCHED}
-    steps = (
-        "mngr_launch_check",
-        before,
-        f"mngr_launch {_new_session(agent, spec)}",
-        ensure_index_writer(paths) if spec.record else "",
-        after,
-        "mngr_settle\n",
-    )
-    return program("sh/lib/launch", **values) + "\n".join(filter(None, steps))
-
-
-def _new_session(agent: AgentPaths, spec: AgentSpec) -> str:
     target = quote(f"={spec.session}:")
     size = f"-x {COLUMNS} -y {ROWS}"
     parts = [
@@ -101,7 +89,15 @@ def _new_session(agent: AgentPaths, spec: AgentSpec) -> str:
         # tmux expands formats in a window's name.
         parts.append(f"new-window -d -t {target} -n {quote(name.replace('#', '##'))} -c / {shell}")
     parts.append(f"display-message -p {LAUNCHED}")
-    return unless_ending(*parts)
+    steps = (
+        "mngr_launch_check",
+        before,
+        f"mngr_launch {unless_ending(*parts)}",
+        ensure_index_writer(paths) if spec.record else "",
+        after,
+        "mngr_settle\n",
+    )
+    return program("sh/lib/launch", **values) + "\n".join(filter(None, steps))
 
 
 def kill_script(paths: HostPaths, sessions: list[tuple[str, AgentPaths]]) -> str:

@@ -30,7 +30,19 @@ def copy_tree(
     repositories of git, whose settings an agent here would run.
     """
     if shares_files(to_host) and not shares_files(from_host):
-        names = _names(from_host, from_dir, leave_out)
+        if not leave_out:
+            return pull_files(from_host, from_dir, (".",), to_dir).notes
+        listing = _list_script(from_dir, leave_out) + 'printf "%s\\0" "$@"\n'
+        done = from_host.run(("sh", "-c", listing, "mngr-names"))
+        listed = done.check(f"cannot list {from_dir} on {from_host.name}").stdout.decode(
+            "utf-8", "surrogateescape"
+        )
+        # Each as a pattern that means exactly itself.
+        names = [
+            "".join(f"[{char}]" if char in "*?[" else char for char in name)
+            for name in listed.split("\0")
+            if name
+        ]
         return pull_files(from_host, from_dir, names, to_dir).notes if names else ()
     pack = from_host.stream(("sh", "-c", pack_script(from_dir, leave_out), "mngr-pack"))
     return relay(pack, to_host.stream((*UNPACK, to_dir)), f"cannot copy {from_dir} to {to_dir}")
@@ -72,19 +84,6 @@ def relay(pack: Stream, unpack: Stream, doing: str) -> tuple[str, ...]:
     if codes[0] not in (0, _CHANGED) or codes[1]:
         raise CommandFailedError(doing, Completed((), codes[1] or codes[0], b"", output))
     return ("some files changed while they were copied",) if codes[0] == _CHANGED else ()
-
-
-def _names(host: Host, folder: str, leave_out: Sequence[str]) -> tuple[str, ...]:
-    """The names in a folder as patterns that mean exactly themselves."""
-    if not leave_out:
-        return (".",)
-    done = host.run(("sh", "-c", _list_script(folder, leave_out) + 'printf "%s\\0" "$@"\n', "mngr-names"))
-    listed = done.check(f"cannot list {folder} on {host.name}").stdout.decode("utf-8", "surrogateescape")
-    return tuple(
-        "".join(f"[{char}]" if char in "*?[" else char for char in name)
-        for name in listed.split("\0")
-        if name
-    )
 
 
 def _list_script(folder: str, leave_out: Sequence[str]) -> str:

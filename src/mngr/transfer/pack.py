@@ -96,22 +96,19 @@ def fetch_pack(
         within = (*_WITHIN, str(most_bytes // _BLOCK))
         _carry(stream, (f"--git-dir={git_dir}", *_FETCH), refspecs, doing, within=within)
     except CommandFailedError as error:
-        if _drop_incomplete(git_dir, most_bytes):
+        # Packs that ended at the limit, which git leaves lying about.
+        with os.scandir(f"{git_dir}/objects/pack") as entries:
+            temporary = [entry for entry in entries if entry.name.startswith("tmp_pack_")]
+        limit = most_bytes // _BLOCK * _BLOCK
+        incomplete = [entry.path for entry in temporary if entry.stat().st_size >= limit]
+        for pack in incomplete:
+            os.unlink(pack)
+        if incomplete:
             raise RefusedError(
                 f"{doing}: they are more than {show_size(most_bytes)}",
                 hint="nothing was changed; bring the files that you want: mngr pull NAME --files PATTERN --to DIR",
             ) from error
         raise
-
-
-def _drop_incomplete(git_dir: str, most_bytes: int) -> bool:
-    """Removes packs that ended at the limit, which git leaves lying about; False when there are none."""
-    with os.scandir(f"{git_dir}/objects/pack") as entries:
-        temporary = [entry for entry in entries if entry.name.startswith("tmp_pack_")]
-    incomplete = [entry.path for entry in temporary if entry.stat().st_size >= most_bytes // _BLOCK * _BLOCK]
-    for path in incomplete:
-        os.unlink(path)
-    return bool(incomplete)
 
 
 def _carry(

@@ -35,17 +35,14 @@ def stale_refs(common_dir: str, host_dir: str) -> list[str]:
         if name.startswith(f"{ours}/"):
             is_stale = not os.path.lexists(os.path.join(host_dir, "snapshots", name.rpartition("/")[2]))
         else:
-            is_stale = _is_old(common_dir, name)
+            # By the time in its name, else by its file: one without a file was packed, which is not done at once.
+            began_at = name.split("/")[3].partition("-")[0] if name.count("/") >= 3 else ""
+            path = os.path.join(common_dir, name)
+            try:
+                began = int(began_at) if began_at.isdigit() else os.lstat(path).st_mtime
+            except OSError:
+                began = 0
+            is_stale = time.time() - began > _UNDER_WAY_S
         if is_stale:
             stale.append(name)
     return stale
-
-
-def _is_old(common_dir: str, name: str) -> bool:
-    """By the time in its name, else by its file: one without a file was packed, which is not done at once."""
-    began_at = name.split("/")[3].partition("-")[0] if name.count("/") >= 3 else ""
-    try:
-        began = int(began_at) if began_at.isdigit() else os.lstat(os.path.join(common_dir, name)).st_mtime
-    except OSError:
-        return True
-    return time.time() - began > _UNDER_WAY_S

@@ -20,19 +20,15 @@ def create(
     manager = default_manager(manager)
     request = spec if isinstance(spec, CreateSpec) else read_request({"name": spec, **fields})
     plan = make_plan(request, manager)
-    reused = _reuse(plan.address.name, manager) if plan.spec.reuse else None
-    return reused or carry_out(plan, manager)
-
-
-def _reuse(name: str, manager: Manager) -> Change | None:
-    """The agent of that name, started if it is not running; None when there is none."""
+    if not plan.spec.reuse:
+        return carry_out(plan, manager)
     from mngr.actions import start, targets  # few creations reuse
 
-    if not name:
+    if not plan.address.name:
         raise UsageError("--reuse needs a name", hint="mngr create NAME --reuse …")
-    found = targets.resolve(manager, [name]).rows
+    found = targets.resolve(manager, [plan.address.name]).rows
     if not found:
-        return None
+        return carry_out(plan, manager)
     agent = found[0].agent
     if agent.state in (AgentState.STOPPED, AgentState.DONE):
         return start.start(agent, manager=manager)

@@ -16,7 +16,6 @@ from mngr.errors import UsageError
 from mngr.hosts.protocol import Host
 from mngr.model.address import Address
 from mngr.store.runfile import check_argv
-from mngr.transfer.protocol import WorkSource
 from mngr.transfer.source import DEFAULT_BRANCH, dirty_summary, parse_branch_option
 from mngr_lib.threads import Future
 
@@ -94,11 +93,11 @@ def _seed_from_source(spec: CreateSpec, address: Address, manager: Manager) -> S
         transfer = "none" if is_local else "copy"
     if transfer not in ("worktree", "mirror"):
         return Seed(source=source, transfer=transfer)
-    return Seed(source=source, transfer=transfer, notes=Future(lambda: _dirty_notes(source)).result)
 
+    def dirty_notes() -> tuple[str, ...]:
+        if source.include_dirty or source.dirty or not source.common_dir:
+            return ()
+        summary = dirty_summary(source)
+        return (f"not brought along: {summary} (--include-dirty brings them)",) if summary else ()
 
-def _dirty_notes(source: WorkSource) -> tuple[str, ...]:
-    if source.include_dirty or source.dirty or not source.common_dir:
-        return ()
-    summary = dirty_summary(source)
-    return (f"not brought along: {summary} (--include-dirty brings them)",) if summary else ()
+    return Seed(source=source, transfer=transfer, notes=Future(dirty_notes).result)

@@ -240,20 +240,17 @@ def join_requests(*requests: CreateSpec, config: Config) -> CreateSpec:
     for request in requests:
         joined = with_defaults(joined, msgspec.structs.replace(request, template=""))
         if request.template:
-            joined = with_defaults(joined, _read_template(request.template, config))
+            table = config.section(join_key(("templates", request.template)))
+            if not table:
+                known = config.section("templates")
+                hint = did_you_mean(request.template, known) or "[templates.NAME] in the config"
+                raise UsageError(f'no template "{request.template}"', hint=hint)
+            asked, other = split_request(table)
+            for key in other:
+                if key not in COMMAND_OPTIONS:
+                    raise UsageError(
+                        f'template "{request.template}" has an unknown option "{key}"',
+                        hint=did_you_mean(key, request_keys()),
+                    )
+            joined = with_defaults(joined, read_request({**asked, "template": ""}))
     return joined
-
-
-def _read_template(name: str, config: Config) -> CreateSpec:
-    table = config.section(join_key(("templates", name)))
-    if not table:
-        known = config.section("templates")
-        hint = did_you_mean(name, known) or "[templates.NAME] in the config"
-        raise UsageError(f'no template "{name}"', hint=hint)
-    asked, other = split_request(table)
-    for key in other:
-        if key not in COMMAND_OPTIONS:
-            raise UsageError(
-                f'template "{name}" has an unknown option "{key}"', hint=did_you_mean(key, request_keys())
-            )
-    return read_request({**asked, "template": ""})

@@ -130,7 +130,20 @@ def garbage_on(host: Host, manager: Manager) -> list[Garbage]:
         for item in scanned
         if not _is_owned(item, rows)
     ]
-    return found + (_stale_refs(rows, ref, manager) if shares_files(host) else [])
+    if not shares_files(host):
+        return found
+    # References of ours: in the repositories of agents and in the current one.
+    sources = {row.evidence.spec.source: source_of(row.evidence.spec) for row in rows if row.evidence.spec}
+    try:
+        here: WorkSource | None = find_source(manager.cwd)
+    except UsageError:
+        here = None
+    repositories = {source.common_dir for source in (*sources.values(), here) if source}
+    return found + [
+        Garbage(REF, f"{repository} {name}", _WHY[REF], ref)
+        for repository in sorted(filter(None, repositories))
+        for name in stale_refs(repository, manager.host_dir)
+    ]
 
 
 def is_interrupted(row: Row) -> bool:
@@ -177,21 +190,6 @@ def _is_owned(item: ScannedItem, rows: Sequence[Row]) -> bool:
         elif (spec.work_dir + "/").startswith(item.what + "/"):
             return True
     return False
-
-
-def _stale_refs(rows: Sequence[Row], ref: HostRef, manager: Manager) -> list[Garbage]:
-    """References of ours that are not needed any more: in the repositories of agents and in the current one."""
-    sources = {row.evidence.spec.source: source_of(row.evidence.spec) for row in rows if row.evidence.spec}
-    try:
-        here: WorkSource | None = find_source(manager.cwd)
-    except UsageError:
-        here = None
-    repositories = {source.common_dir for source in (*sources.values(), here) if source}
-    return [
-        Garbage(REF, f"{repository} {name}", _WHY[REF], ref)
-        for repository in sorted(filter(None, repositories))
-        for name in stale_refs(repository, manager.host_dir)
-    ]
 
 
 def _remove(item: Garbage, host: Host, rows: dict[str, Row], manager: Manager) -> tuple[str, ...]:

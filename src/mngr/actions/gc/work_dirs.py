@@ -11,7 +11,7 @@ from mngr.sh.program import READ_AND_RUN, encode, program
 from mngr.transfer.discard import discard
 from mngr.transfer.fetch import look
 from mngr.transfer.git import failed, run_script
-from mngr.transfer.protocol import Sent, WorkSource
+from mngr.transfer.protocol import Sent
 from mngr.transfer.safe_paths import show
 from mngr.transfer.source import find_source
 from mngr.transfer.view import Checkout
@@ -32,7 +32,14 @@ def remove_unused(host: Host, path: str) -> tuple[str, ...]:
         except UsageError:
             pass  # no repository has it as a worktree
         else:
-            return _remove_worktree(host, path, source)
+            branch, notes = source.head_branch, tuple[str, ...]()
+            # Which repository it is only its own files say: the settings there may be the agent's, and are not used.
+            report = look(Checkout(host, path, source.common_dir), snapshot=True)
+            if report.snapshot:
+                notes = keep_snapshot(source, branch or "mngr/detached", report).notes
+            is_ours = branch.startswith(_OURS)
+            sent = Sent(path, branch if is_ours else "", "", owns_work_dir=True, owns_branch=is_ours)
+            return (*notes, *discard(host, sent, source, "worktree"))
     return keep_commits(host, path) + remove_work_dir(host, path)
 
 
@@ -48,17 +55,6 @@ def _users(host: Host, path: str) -> str:
     # The path comes in on stdin and is no argument, or the search would find itself.
     script = program("sh/users", folder=path)
     return " ".join(host.run(READ_AND_RUN, stdin=encode(script)).text.split())
-
-
-def _remove_worktree(host: Host, path: str, source: WorkSource) -> tuple[str, ...]:
-    branch, notes = source.head_branch, tuple[str, ...]()
-    # Which repository it is only its own files say: the configuration there may be the agent's, and is not used.
-    report = look(Checkout(host, path, source.common_dir), snapshot=True)
-    if report.snapshot:
-        notes = keep_snapshot(source, branch or "mngr/detached", report).notes
-    is_ours = branch.startswith(_OURS)
-    sent = Sent(path, branch if is_ours else "", "", owns_work_dir=True, owns_branch=is_ours)
-    return (*notes, *discard(host, sent, source, "worktree"))
 
 
 def keep_commits(host: Host, path: str) -> tuple[str, ...]:

@@ -14,7 +14,9 @@ def phase(evidence: Evidence, now: float) -> Phase:
     """What its hooks said last, unless its title has said otherwise for a while."""
     folded = evidence.folded
     activity, age = folded.activity, now - (folded.activity_at or folded.started_at or now)
-    works = _works_by_title(evidence.pane.title if evidence.pane else "") if age > _AGREE_S else None
+    # Its title begins with a moving dot of braille while it works, with a star while it waits.
+    sign = evidence.pane.title[:1] if evidence.pane and age > _AGREE_S else ""
+    works = True if "\u2800" < sign <= "\u28ff" else False if sign == "\u2733" else None
     ago = f"{max(0.0, age):.0f} s ago"
     if activity == "unknown":
         return Phase(
@@ -38,11 +40,3 @@ def phase(evidence: Evidence, now: float) -> Phase:
     return Phase(
         AgentState.UNKNOWN, f"it was started {ago} and has not said a word: mngr capture shows its screen"
     )
-
-
-def _works_by_title(title: str) -> bool | None:
-    """Its title begins with a moving dot of braille while it works, with a star while it waits; None: neither."""
-    first = title[:1]
-    if "\u2800" < first <= "\u28ff":
-        return True
-    return False if first == "\u2733" else None

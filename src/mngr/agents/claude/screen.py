@@ -53,31 +53,11 @@ def read_screen(ansi: str) -> ClaudeScreen:
     plain = [_STYLE.sub("", line) for line in lines]
     text = "\n".join(plain)
     prompts = [index for index, line in enumerate(plain) if line.startswith(PROMPT)]
-    if prompts and _is_boxed(plain, prompts[-1]):
-        return ClaudeScreen(ScreenKind.PROMPT, text, draft=_draft(lines[prompts[-1] :], plain[prompts[-1] :]))
-    options = _options(plain)
-    return ClaudeScreen(ScreenKind.QUESTION if options else ScreenKind.UNKNOWN, text, options=options)
-
-
-def _is_boxed(plain: list[str], index: int) -> bool:
-    """Whether a rule stands right above and another one below: that is the prompt, not a copy of its sign."""
-    below = next((line for line in plain[index + 1 :] if _RULE.match(line)), None)
-    return index > 0 and _RULE.match(plain[index - 1]) is not None and below is not None
-
-
-def _draft(lines: list[str], plain: list[str]) -> str:
-    if _HINT.search(lines[0]):
-        return ""
-    typed = [plain[0].removeprefix(PROMPT)]
-    for line in plain[1:]:
-        if _RULE.match(line):
-            break
-        typed.append(line)
-    return "\n".join(typed).strip()
-
-
-def _options(plain: list[str]) -> dict[int, str]:
-    """Options numbered from 1 at the end of the screen, if one of them is marked."""
+    last = prompts[-1] if prompts else 0
+    # A rule right above and another one below: that is the prompt, not a copy of its sign.
+    if last and _RULE.match(plain[last - 1]) and any(map(_RULE.match, plain[last + 1 :])):
+        return ClaudeScreen(ScreenKind.PROMPT, text, draft=_draft(lines[last:], plain[last:]))
+    # Options are numbered from 1 at the end of the screen, and one of them is marked.
     found: dict[int, str] = {}
     is_marked = False
     for line in plain:
@@ -90,4 +70,16 @@ def _options(plain: list[str]) -> dict[int, str]:
         if number == len(found) + 1:
             found[number] = option[2]
             is_marked = is_marked or "\u276f" in line
-    return found if is_marked and len(found) > 1 else {}
+    options = found if is_marked and len(found) > 1 else {}
+    return ClaudeScreen(ScreenKind.QUESTION if options else ScreenKind.UNKNOWN, text, options=options)
+
+
+def _draft(lines: list[str], plain: list[str]) -> str:
+    if _HINT.search(lines[0]):
+        return ""
+    typed = [plain[0].removeprefix(PROMPT)]
+    for line in plain[1:]:
+        if _RULE.match(line):
+            break
+        typed.append(line)
+    return "\n".join(typed).strip()

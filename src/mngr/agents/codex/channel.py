@@ -47,7 +47,7 @@ class Channel:
         self._heard: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
         self._kept: deque[Message] = deque()
         self._last_id = 0
-        threading.Thread(target=_hear, args=(self._stream.stdout, self._heard), daemon=True).start()
+        threading.Thread(target=self._hear, daemon=True).start()
         try:
             self._greet()
         except BaseException:
@@ -105,7 +105,37 @@ class Channel:
         return message
 
     def _say(self, message: Message) -> None:
-        self._write(_frame(msgspec.json.encode({"jsonrpc": "2.0", **message})))
+        """Writes a text frame; clients must mask theirs, and a mask of zeros changes nothing."""
+        payload = msgspec.json.encode({"jsonrpc": "2.0", **message})
+        size, start = len(payload), 0x80 | _TEXT
+        if size < 126:
+            head = struct.pack(">BB", start, 0x80 | size)
+        elif size < 1 << 16:
+            head = struct.pack(">BBH", start, 0x80 | 126, size)
+        else:
+            head = struct.pack(">BBQ", start, 0x80 | 127, size)
+        self._write(head + b"\0\0\0\0" + payload)
+
+    def _hear(self) -> None:
+        """Reads until the line is cut, which is told by None."""
+        source = self._stream.stdout
+        try:
+            while source.readline() not in (b"\r\n", b""):
+                pass
+            self._heard.put({})
+            text = b""
+            while (frame := _read_frame(source)) and frame[0] != _CLOSE:
+                opcode, is_last, payload = frame
+                if opcode in (_PING, _PONG):
+                    continue
+                text += payload
+                if is_last:
+                    self._heard.put(msgspec.json.decode(text, type=Message))
+                    text = b""
+        except (OSError, ValueError, msgspec.DecodeError):
+            pass
+        finally:
+            self._heard.put(None)
 
     def _write(self, data: bytes) -> None:
         try:
@@ -113,37 +143,6 @@ class Channel:
             self._stream.stdin.flush()
         except (OSError, ValueError):
             raise NotConnectedError("its app server does not answer") from None
-
-
-def _frame(payload: bytes) -> bytes:
-    """A text frame; clients must mask theirs, and a mask of zeros changes nothing."""
-    size, zeros = len(payload), b"\0\0\0\0"
-    if size < 126:
-        return struct.pack(">BB", 0x80 | _TEXT, 0x80 | size) + zeros + payload
-    if size < 1 << 16:
-        return struct.pack(">BBH", 0x80 | _TEXT, 0x80 | 126, size) + zeros + payload
-    return struct.pack(">BBQ", 0x80 | _TEXT, 0x80 | 127, size) + zeros + payload
-
-
-def _hear(source: BinaryIO, heard: "queue.SimpleQueue[Message | None]") -> None:
-    """Reads until the line is cut, which is told by None."""
-    try:
-        while source.readline() not in (b"\r\n", b""):
-            pass
-        heard.put({})
-        text = b""
-        while (frame := _read_frame(source)) and frame[0] != _CLOSE:
-            opcode, is_last, payload = frame
-            if opcode in (_PING, _PONG):
-                continue
-            text += payload
-            if is_last:
-                heard.put(msgspec.json.decode(text, type=Message))
-                text = b""
-    except (OSError, ValueError, msgspec.DecodeError):
-        pass
-    finally:
-        heard.put(None)
 
 
 def _read_frame(source: BinaryIO) -> tuple[int, bool, bytes] | None:

@@ -29,26 +29,22 @@ def send(pane: AgentPane, message: bytes) -> Receipt:
     check_size(message)
     text = check_text(message, "Codex")
     try:
-        return _send(pane, text)
+        channel = wait_until(lambda: _line(pane), _COMES_UP_S, every_s=0.2)
+        if not isinstance(channel, Channel):
+            return _blocked(pane, "its app server does not answer")
+        try:
+            with channel:
+                thread = _thread(channel, pane)
+                if thread is None:
+                    tell_unknown(pane)
+                    return _blocked(pane)
+                if any(flag in _ASKED for flag in thread["status"].get("activeFlags") or ()):
+                    return answer(channel, pane, thread, text)
+                return _start_turn(channel, pane, thread, text)
+        except (NotConnectedError, NotGrantedError) as error:
+            return _blocked(pane, error.message)
     except (UnreachableError, TimedOutError) as error:
         return Receipt(Delivery.UNKNOWN, f"no word from its host: {error.message}", time.time())
-
-
-def _send(pane: AgentPane, text: str) -> Receipt:
-    channel = wait_until(lambda: _line(pane), _COMES_UP_S, every_s=0.2)
-    if not isinstance(channel, Channel):
-        return _blocked(pane, "its app server does not answer")
-    try:
-        with channel:
-            thread = _thread(channel, pane)
-            if thread is None:
-                tell_unknown(pane)
-                return _blocked(pane)
-            if any(flag in _ASKED for flag in thread["status"].get("activeFlags") or ()):
-                return answer(channel, pane, thread, text)
-            return _start_turn(channel, pane, thread, text)
-    except (NotConnectedError, NotGrantedError) as error:
-        return _blocked(pane, error.message)
 
 
 def _start_turn(channel: Channel, pane: AgentPane, thread: Message, text: str) -> Receipt:
@@ -87,7 +83,16 @@ def _thread(channel: Channel, pane: AgentPane) -> Message | None:
 
     def seen() -> Message | str | None:
         nonlocal since, before
-        thread = _newest_thread(channel)
+        # Codex has short-lived conversations of its own, for titles, and one for each of its helpers.
+        found: list[Message] = []
+        for name in channel.ask("thread/loaded/list", {}).get("data", ()):
+            try:
+                thread = channel.ask("thread/read", {"threadId": name})["thread"]
+            except NotGrantedError:
+                continue  # a short-lived one that ended since it was listed
+            if not thread.get("ephemeral") and not thread.get("parentThreadId"):
+                found.append(thread)
+        thread = max(found, key=lambda thread: thread.get("recencyAt") or 0, default=None)
         screen = "" if thread else " ".join(lines_of(capture(pane)))
         if screen != before:
             since, before = time.monotonic(), screen
@@ -95,19 +100,6 @@ def _thread(channel: Channel, pane: AgentPane) -> Message | None:
 
     found = wait_until(seen, _COMES_UP_S, every_s=0.2)
     return found if isinstance(found, dict) else None
-
-
-def _newest_thread(channel: Channel) -> Message | None:
-    """Codex has short-lived conversations of its own, for titles, and one for each of its helpers."""
-    found = []
-    for name in channel.ask("thread/loaded/list", {}).get("data", ()):
-        try:
-            thread = channel.ask("thread/read", {"threadId": name})["thread"]
-        except NotGrantedError:
-            continue  # a short-lived one that ended since it was listed
-        if not thread.get("ephemeral") and not thread.get("parentThreadId"):
-            found.append(thread)
-    return max(found, key=lambda thread: thread.get("recencyAt") or 0, default=None)
 
 
 def _is_alive(pane: AgentPane) -> bool:

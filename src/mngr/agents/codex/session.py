@@ -1,7 +1,6 @@
 """Codex's session files: the conversation and what each answer cost. Only the end of a large one is read."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from mngr.agents.codex.home import home_of
 from mngr.agents.shared.jsonl import count, inner, read_tail, seconds, spendings_lines, table
@@ -65,7 +64,11 @@ def read_turns(lines: Iterable[bytes]) -> Iterator[Turn]:
                 if text:
                     yield Turn("user" if kind == "UserMessage" else "agent", text, at)
             elif kind == "CommandExecution":
-                yield Turn("tool", f"$ {_command(item.get('command'))}"[:_TEXT_LIMIT], at)
+                argv = item.get("command")
+                words = [str(word) for word in argv] if isinstance(argv, list) else [str(argv)]
+                # What a shell was told, without the shell.
+                shown = words[2] if len(words) == 3 and words[1] in ("-c", "-lc") else " ".join(words)
+                yield Turn("tool", f"$ {shown}"[:_TEXT_LIMIT], at)
                 yield Turn("tool", str(item.get("aggregated_output") or "")[:_TEXT_LIMIT], at)
             elif kind == "FileChange":
                 changes = item.get("changes")
@@ -129,9 +132,3 @@ def read_spendings(output: bytes) -> list[Spending]:
                 cache_write_tokens=written,
             )
     return list(found.values())
-
-
-def _command(argv: Any) -> str:
-    """What a shell was told, without the shell."""
-    words = [str(word) for word in argv] if isinstance(argv, list) else [str(argv)]
-    return words[2] if len(words) == 3 and words[1] in ("-c", "-lc") else " ".join(words)

@@ -50,7 +50,22 @@ class ScriptedType:
             host.write(f"{own.dir}/program.py", file.read())
         playbook = f"{own.dir}/playbook.json"
         if agent.argv and host.run(("test", "-e", playbook)).code != 0:
-            host.write(playbook, _read_playbook(agent.argv[0]))
+            path = agent.argv[0]
+            try:
+                with open(path, "rb") as file:
+                    data = file.read()
+                msgspec.json.decode(data, type=list[dict[str, object]])
+            except OSError as error:
+                raise UsageError(
+                    f'cannot read the playbook "{path}": {error.strerror}',
+                    hint="it is read on this machine, once, at create",
+                ) from None
+            except msgspec.DecodeError as error:
+                raise UsageError(
+                    f'the playbook "{path}" is not a JSON list of steps: {error}',
+                    hint='for instance [{"say": "hello"}]',
+                ) from None
+            host.write(playbook, data)
 
     def command(self, agent: AgentSpec, host: Host) -> Command:
         if len(agent.argv) > 1:
@@ -119,24 +134,6 @@ class ScriptedType:
 
 def _own(agent: AgentSpec, host: Host) -> AgentPaths:
     return HostPaths(host.dir).agent(agent.id)
-
-
-def _read_playbook(path: str) -> bytes:
-    try:
-        with open(path, "rb") as file:
-            data = file.read()
-        msgspec.json.decode(data, type=list[dict[str, object]])
-    except OSError as error:
-        raise UsageError(
-            f'cannot read the playbook "{path}": {error.strerror}',
-            hint="it is read on this machine, once, at create",
-        ) from None
-    except msgspec.DecodeError as error:
-        raise UsageError(
-            f'the playbook "{path}" is not a JSON list of steps: {error}',
-            hint='for instance [{"say": "hello"}]',
-        ) from None
-    return data
 
 
 def _settled(seen: PaneStatus) -> PaneStatus | None:

@@ -1,7 +1,7 @@
 """`mngr exec`."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import click
 from msgspec import Struct
@@ -80,17 +80,33 @@ def command(
             return _run_one(call, chosen, args, timeout_s, pass_stdin)
     running = RunningCommands()
     with while_read(running.end):
-        work = _run_all(call, chosen, args[0], lambda row: _collect(row, args, timeout_s, running), jobs)
+        work = _run_all(call, chosen, args, timeout_s, running, jobs)
         return report(call, chosen, work, lambda _: "")
 
 
 def _run_all(
-    call: Call, chosen: Chosen, program: str, collect: Callable[[Row], ExecResult], jobs: int
+    call: Call,
+    chosen: Chosen,
+    args: tuple[str, ...],
+    timeout_s: float | None,
+    running: RunningCommands,
+    jobs: int,
 ) -> Iterator[TargetOutcome]:
     def work(item: Item, row: Row) -> TargetOutcome:
-        ran = collect(row)
-        message = f"{program} in {row.agent.name} ended with exit code {ran.code}"
-        return TargetOutcome(item, ran, MngrError(message) if ran.code else None)
+        heard: dict[str, list[bytes]] = {"stdout": [], "stderr": []}
+        code = exec_row(
+            row,
+            args,
+            timeout_s=timeout_s,
+            stdin=None,
+            on_output=lambda name, data: heard[name].append(data),
+            running=running,
+        )
+        out, err = (b"".join(heard[name]).decode(errors="replace") for name in ("stdout", "stderr"))
+        message = f"{args[0]} in {row.agent.name} ended with exit code {code}"
+        return TargetOutcome(
+            item, ExecResult(row.agent, code, out, err), MngrError(message) if code else None
+        )
 
     for outcome in do_each(call, chosen, work, jobs):
         if call.output.is_human and outcome.result is not None and not chosen.from_stdin:
@@ -118,19 +134,3 @@ def _run_one(
                 on_output=lambda name, data: put_bytes(data, sys.stdout if name == "stdout" else sys.stderr),
             )
     raise UsageError("which agent?")
-
-
-def _collect(
-    row: Row, args: tuple[str, ...], timeout_s: float | None, running: RunningCommands
-) -> ExecResult:
-    heard: dict[str, list[bytes]] = {"stdout": [], "stderr": []}
-    code = exec_row(
-        row,
-        args,
-        timeout_s=timeout_s,
-        stdin=None,
-        on_output=lambda name, data: heard[name].append(data),
-        running=running,
-    )
-    out, err = (b"".join(heard[name]).decode(errors="replace") for name in ("stdout", "stderr"))
-    return ExecResult(row.agent, code, out, err)

@@ -53,8 +53,11 @@ def command(
     outcomes = do_each(
         call, chosen, lambda _, row: label(row.agent, labels, remove, manager=call.manager), jobs
     )
-    return report(call, chosen, outcomes, _text_of)
-
-
-def _text_of(change: Change) -> str:
-    return f"{change_text('Labelled', change)}: {one_line(labels_text(change.agent.labels)) or 'no labels'}"
+    return report(
+        call,
+        chosen,
+        outcomes,
+        lambda change: (
+            f"{change_text('Labelled', change)}: {one_line(labels_text(change.agent.labels)) or 'no labels'}"
+        ),
+    )

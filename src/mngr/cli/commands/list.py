@@ -32,12 +32,36 @@ class ListView(Struct, frozen=True):
     fields: tuple[str, ...] = ()
     limit: int = 0
 
+    @classmethod
+    def of(cls, sort: Sequence[str], fields: str, limit: int | None) -> "ListView":
+        """Reads the options; a field that agents do not have is a usage error."""
+        keys = tuple(key for word in sort for key in word.split(",") if key)
+        for key in keys:
+            check_field(key.removeprefix("-"))
+        names = tuple(check_field(name.strip()) for name in fields.split(",") if name.strip())
+        return cls(keys, names, limit or 0)
+
     def agents(self, listing: Listing) -> tuple[Agent, ...]:
         agents = list(listing.agents)
-        for field in reversed(self.sort):
-            name = field.removeprefix("-")
-            agents.sort(key=lambda agent: _sortable(agent, name), reverse=field.startswith("-"))
+        for key in reversed(self.sort):
+            field = key.removeprefix("-")
+
+            def place(agent: Agent, field: str = field) -> tuple[int, float, str]:
+                value = field_value(agent, field)
+                if isinstance(value, int | float):
+                    return (0, float(value), "")
+                return (1, 0.0, "" if value is None else value if isinstance(value, str) else str(value))
+
+            agents.sort(key=place, reverse=key.startswith("-"))
         return tuple(agents[: self.limit or None])
+
+    def table(self, agents: Sequence[Agent]) -> str:
+        if not self.fields:
+            return agents_table(agents, colour=wants_colour(sys.stdout), cells=columns())
+        from mngr.cli.template import as_text
+
+        rows = [[as_text(value) for _, value in _fields(agent, self)] for agent in agents]
+        return align([[name.upper() for name in self.fields], *rows], columns())
 
 
 @verb(
@@ -86,7 +110,7 @@ def command(
         from mngr.cli.schema import print_schema
 
         return print_schema(call)
-    shape = _shape(sort, fields, limit)
+    shape = ListView.of(sort, fields, limit)
     call.output.check(HostRef if wants_hosts else Agent)
     if watch:
         from mngr.cli.live_list import watch_agents
@@ -105,7 +129,12 @@ def command(
     if call.output.format != JSON:
         call.warn(*listing.warnings)
     if strict:
-        _refuse_silence(listing)
+        silent = [host.name for host in listing.hosts if host.state == HostState.UNREACHABLE]
+        if silent:
+            raise UnreachableError(
+                f"no answer from: {', '.join(silent)}",
+                hint="mngr list --hosts; without --strict it is a warning",
+            )
     if missing:
         raise missing
     return ExitCode.DONE
@@ -125,21 +154,6 @@ def _named(listing: Listing, names: tuple[str, ...]) -> tuple[Listing, NotFoundE
     return msgspec.structs.replace(listing, agents=agents), missing
 
 
-def _shape(sort: Sequence[str], fields: str, limit: int | None) -> ListView:
-    keys = [key for word in sort for key in word.split(",") if key]
-    for key in keys:
-        check_field(key.removeprefix("-"))
-    names = tuple(check_field(name.strip()) for name in fields.split(",") if name.strip())
-    return ListView(tuple(keys), names, limit or 0)
-
-
-def _sortable(agent: Agent, field: str) -> tuple[int, float, str]:
-    value = field_value(agent, field)
-    if isinstance(value, int | float):
-        return (0, float(value), "")
-    return (1, 0.0, "" if value is None else value if isinstance(value, str) else str(value))
-
-
 def _show(call: Call, listing: Listing, shape: ListView, filter: Filter, *, named: bool) -> None:
     agents, output = shape.agents(listing), call.output
     if output.is_human:
@@ -147,7 +161,7 @@ def _show(call: Call, listing: Listing, shape: ListView, filter: Filter, *, name
         if filter.is_empty and not named and not shape.sort:
             agents, folded = _runs_last(agents, folds=sys.stdout.isatty())
         if agents:
-            put_styled(_human(agents, shape))
+            put_styled(shape.table(agents))
         elif not folded and not named:
             output.note(_nothing(filter, listing))
         for line in folded:
@@ -186,16 +200,6 @@ def _runs_last(agents: Sequence[Agent], *, folds: bool) -> tuple[tuple[Agent, ..
 def _fields(agent: Agent, shape: ListView) -> Iterator[tuple[str, object]]:
     for name in shape.fields:
         yield name, msgspec.to_builtins(field_value(agent, name))
-
-
-def _human(agents: Sequence[Agent], shape: ListView) -> str:
-    if not shape.fields:
-        return agents_table(agents, colour=wants_colour(sys.stdout), cells=columns())
-    from mngr.cli.template import as_text
-
-    header = [name.upper() for name in shape.fields]
-    rows = [[as_text(value) for _, value in _fields(agent, shape)] for agent in agents]
-    return align([header, *rows], columns())
 
 
 def _nothing(filter: Filter, listing: Listing) -> str:
@@ -245,11 +249,3 @@ def _show_evidence(call: Call, agents: Sequence[Agent], rows: dict[tuple[str, ..
         put(f"{one_line(agent.name)}: {one_line(state_text(agent))}")
         for line in lines[agent.id]:
             put(f"  {one_line(line)}")
-
-
-def _refuse_silence(listing: Listing) -> None:
-    silent = [host.name for host in listing.hosts if host.state == HostState.UNREACHABLE]
-    if silent:
-        raise UnreachableError(
-            f"no answer from: {', '.join(silent)}", hint="mngr list --hosts; without --strict it is a warning"
-        )

@@ -66,7 +66,11 @@ def command(
         common = message_or_editor(text, file, edit=edit, stdin_is_free=not chosen.from_stdin)
 
     def work(item: Item, row: Row) -> TargetOutcome:
-        sent = message(row.agent, common if common is not None else _own_text(item), manager=call.manager)
+        own = item.fields.get("message")
+        if common is None and not (isinstance(own, str) and own):
+            hint = 'give one with -m, or as "message" in its line'
+            raise UsageError(f'no message for "{item.target}"', hint=hint)
+        sent = message(row.agent, str(own) if common is None else common, manager=call.manager)
         if sent.receipt.status in (Delivery.BLOCKED, Delivery.UNKNOWN):
             return TargetOutcome(
                 item, sent, BlockedError(_text_of(sent), hint=f"look at it: mngr capture {row.agent.name}")
@@ -78,13 +82,6 @@ def command(
         return TargetOutcome(item, sent)
 
     return report(call, chosen, do_each(call, chosen, work, jobs), _text_of)
-
-
-def _own_text(item: Item) -> str:
-    own = item.fields.get("message")
-    if isinstance(own, str) and own:
-        return own
-    raise UsageError(f'no message for "{item.target}"', hint='give one with -m, or as "message" in its line')
 
 
 def _text_of(sent: Messaged) -> str:

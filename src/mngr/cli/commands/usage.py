@@ -69,7 +69,17 @@ def command(call: Call, chosen: Chosen, *, by: str, since: float | None) -> int:
             call.output.line(spent)
     elif report.usage:
         lines: list[tuple[str, ...]] = [(report.by.upper(), *_HEADER)]
-        lines += [_cells(spent.group, spent) for spent in (*report.usage, report.total)]
+        for spent in (*report.usage, report.total):
+            counts = (
+                spent.input_tokens,
+                spent.output_tokens,
+                spent.cache_read_tokens,
+                spent.cache_write_tokens,
+            )
+            cost = "?" if spent.cost_usd is None else f"${spent.cost_usd:.4f}"
+            if spent.unpriced and spent.cost_usd is not None:
+                cost += f" + {', '.join(spent.unpriced)}"
+            lines.append((spent.group, f"{spent.turns:,}", *(f"{count:,}" for count in counts), cost))
         table = align(lines, columns())
         say(table)
         call.output.note(f'prices as of {report.prices_as_of}; yours win: [prices."MODEL"] in a config file')
@@ -93,10 +103,3 @@ def _rows(call: Call, chosen: Chosen) -> tuple[list[Row], list[TargetOutcome]]:
         rows |= {row.agent.id: row for _, row in meant}
         missing += lost
     return list(rows.values()), missing
-
-
-def _cells(name: str, spent: Spent) -> tuple[str, ...]:
-    counts = (spent.input_tokens, spent.output_tokens, spent.cache_read_tokens, spent.cache_write_tokens)
-    cost = "?" if spent.cost_usd is None else f"${spent.cost_usd:.4f}"
-    more = f" + {', '.join(spent.unpriced)}" if spent.unpriced and spent.cost_usd is not None else ""
-    return (name, f"{spent.turns:,}", *(f"{count:,}" for count in counts), cost + more)

@@ -70,9 +70,7 @@ def command(call: Call, chosen: Chosen, *, until: str, any: bool, timeout_s: flo
     call.output.check(WaitedAgent)
     deadline = None if timeout_s is None else time.monotonic() + timeout_s
     condition = WaitCondition(check_until(until), any, timeout_s, deadline)
-    outcomes = (
-        _from_pipe(call, chosen, condition) if chosen.from_stdin else _from_words(call, chosen, condition)
-    )
+    outcomes = _outcomes(call, chosen, condition)
     reached: list[TargetOutcome] = []
 
     def seen() -> Iterator[TargetOutcome]:
@@ -102,14 +100,13 @@ def wait_for_turn(call: Call, row: Row, timeout_s: float | None) -> None:
             )
 
 
-def _from_words(call: Call, chosen: Chosen, condition: WaitCondition) -> Iterator[TargetOutcome]:
-    for meant, missing in find(call, chosen):
-        yield from missing
-        yield from _wait_for(call, meant, condition)
-
-
-def _from_pipe(call: Call, chosen: Chosen, condition: WaitCondition) -> Iterator[TargetOutcome]:
-    """Waits for what has come while more may come: a thread per group of lines."""
+def _outcomes(call: Call, chosen: Chosen, condition: WaitCondition) -> Iterator[TargetOutcome]:
+    """With lines on stdin it waits for what has come while more may come: a thread per group of lines."""
+    if not chosen.from_stdin:
+        for meant, missing in find(call, chosen):
+            yield from missing
+            yield from _wait_for(call, meant, condition)
+        return
     crowd = _Crowd()
 
     def read() -> Iterator[TargetOutcome]:
@@ -118,7 +115,7 @@ def _from_pipe(call: Call, chosen: Chosen, condition: WaitCondition) -> Iterator
             yield from missing
 
     crowd.start(read())
-    return crowd.outcomes()
+    yield from crowd.outcomes()
 
 
 class _Crowd:

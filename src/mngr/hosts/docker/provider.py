@@ -88,12 +88,14 @@ class DockerProvider:
         shown = ("--format", "{{.Names}}\t{{.State}}\t{{.Status}}")
         done = self._ask("ps", "-a", "--filter", f"label={NAMESPACE}={self._settings.namespace}", *shown)
         lines = (line.split("\t") for line in done.check("cannot list containers").text.splitlines())
-        before = self._container("")
-        return [
-            HostRef(name.removeprefix(before), self.name, _STATES.get(state, HostState.STOPPED), _why(status))
-            for name, state, status in lines
-            if name.startswith(before) and state != "removing"
-        ]
+        before, found = self._container(""), []
+        for name, state, status in lines:
+            if name.startswith(before) and state != "removing":
+                exited = _EXITED.match(status)
+                why = watchdog.why_ended(int(exited[1])) if exited else ""
+                own = name.removeprefix(before)
+                found.append(HostRef(own, self.name, _STATES.get(state, HostState.STOPPED), why))
+        return found
 
     def stop(self, name: str) -> None:
         self._state(name)
@@ -246,11 +248,6 @@ class DockerProvider:
                 hint="is it running, and may you use it? docker version",
             )
         return done
-
-
-def _why(status: str) -> str:
-    exited = _EXITED.match(status)
-    return watchdog.why_ended(int(exited[1])) if exited else ""
 
 
 def _failed(doing: str, done: Completed) -> MngrError:

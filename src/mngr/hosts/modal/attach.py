@@ -10,8 +10,6 @@ import signal
 import sys
 import termios
 import tty
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from mngr.errors import MngrError
@@ -61,29 +59,20 @@ async def _keep_size(sandbox: Any, mark: str) -> None:
         await (await sandbox.exec.aio(*words)).wait.aio()
 
 
-@contextmanager
-def _raw_terminal() -> Iterator[None]:
-    """Every key goes there as it is; afterwards the terminal is as it was."""
-    if not os.isatty(0):
-        yield
-        return
-    before = termios.tcgetattr(0)
-    try:
-        tty.setraw(0, termios.TCSADRAIN)
-        yield
-    finally:
-        termios.tcsetattr(0, termios.TCSADRAIN, before)
-
-
 def main() -> int:
     sandbox_id, program = sys.argv[1:]
+    before = termios.tcgetattr(0) if os.isatty(0) else None
     try:
-        with _raw_terminal():
-            return asyncio.run(attach(sandbox_id, program))
+        if before:
+            tty.setraw(0, termios.TCSADRAIN)
+        return asyncio.run(attach(sandbox_id, program))
     except MngrError as error:
         problem = error
     except Exception as error:
         problem = in_our_words("cannot attach to the sandbox", error)
+    finally:
+        if before:
+            termios.tcsetattr(0, termios.TCSADRAIN, before)
     print(f"error: {problem.message}", file=sys.stderr)
     return problem.exit_code
 

@@ -44,8 +44,13 @@ class _Calls:
     """The event loop of all calls, and those that are under way."""
 
     def __init__(self) -> None:
-        loop = _sdk_loop()
-        if loop is None:
+        sdk()
+        # On the loop of the SDK's own calls a call needs no other thread, at half the cost.
+        try:
+            from modal._utils.async_utils import synchronizer
+
+            loop = synchronizer._get_loop(start=True)
+        except Exception:  # another version: its calls find their own way there
             loop = asyncio.new_event_loop()
             threading.Thread(target=loop.run_forever, name="mngr-modal", daemon=True).start()
         self._loop = loop
@@ -87,18 +92,6 @@ async def _end_all_tasks() -> None:
     for task in ours:
         task.cancel()
     await asyncio.wait(ours, timeout=_DRAIN_S / 2) if ours else None
-
-
-def _sdk_loop() -> asyncio.AbstractEventLoop | None:
-    """The loop that the SDK runs its own calls on: from there a call needs no other thread, at half the cost."""
-    sdk()
-    try:
-        from modal._utils.async_utils import synchronizer
-
-        loop = synchronizer._get_loop(start=True)
-    except Exception:
-        return None  # another version: its calls find their own way there
-    return loop
 
 
 @cache
@@ -175,22 +168,15 @@ def in_our_words(doing: str, error: Exception) -> MngrError:
         case kinds.ConflictError() | kinds.ClientClosed() | kinds.SandboxTerminatedError():
             return UnreachableError(problem, hint="see: mngr list --hosts")
         case kinds.ResourceExhaustedError():
+            details = getattr(error, "_grpc_details", None) or ()
+            waits = [getattr(detail, "retry_after_secs", 0) for detail in details]
             return CapacityError(
                 problem,
                 hint="Modal limits how much and how fast; try again in a while",
-                retry_after_s=_retry_after_s(error),
+                retry_after_s=next((float(s) for s in waits if isinstance(s, int | float) and s > 0), 0.0),
             )
         case kinds.ImageBuildError() | kinds.InvalidError():
             return MngrError(problem)
         case kinds.Error() | OSError():
             return UnreachableError(problem, hint="is it well? status.modal.com")
     return MngrError(problem)
-
-
-def _retry_after_s(error: Exception) -> float:
-    """How long Modal asks to wait, where its answer says so; 0 where it does not."""
-    for detail in getattr(error, "_grpc_details", None) or ():
-        seconds = getattr(detail, "retry_after_secs", 0)
-        if isinstance(seconds, int | float) and seconds > 0:
-            return float(seconds)
-    return 0.0

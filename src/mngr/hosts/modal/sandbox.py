@@ -50,7 +50,12 @@ def asked_of(spec: HostSpec, settings: ModalSettings) -> dict[str, Any]:
 def why_it_ended(sandbox: Any) -> str:
     """Why a sandbox ended, which has; not always by itself."""
     code = sandbox.returncode or 0
-    known = _REASONS.get(_status(sandbox), "")
+    result = getattr(_implementation(sandbox), "result", None)
+    try:
+        status = str(type(result).GenericStatus.Name(result.status)) if result is not None else ""
+    except (AttributeError, ValueError):
+        status = ""
+    known = _REASONS.get(status.removeprefix("GENERIC_STATUS_"), "")
     return known or why_ended(Exit.TIME_OVER if code == _TIMED_OUT else code) or "its sandbox ended by itself"
 
 
@@ -101,16 +106,6 @@ def forget_task(sandbox: Any) -> bool:
     except AttributeError:
         return False
     return True
-
-
-def _status(sandbox: Any) -> str:
-    result = getattr(_implementation(sandbox), "result", None)
-    if result is None:
-        return ""
-    try:
-        return str(type(result).GenericStatus.Name(result.status)).removeprefix("GENERIC_STATUS_")
-    except (AttributeError, ValueError):
-        return ""
 
 
 def _implementation(sandbox: Any) -> Any:

@@ -132,9 +132,17 @@ class FaultyProvider:
 
 def _end_all(folder: str) -> None:
     """Ends every process that was started on the host, with its descendants."""
+    own = os.fsencode(folder)
+    # In the environment of each, or its files in a command line.
+    marks = (b"\0" + MARK.encode() + b"=" + own + b"\0", b"=" + own + b"/dir\0")
 
     def kill() -> bool:
-        found = _processes(os.fsencode(folder))
+        found = []
+        for pid in process_ids():
+            stat, environ = read_stat(pid), b"\0" + read_entry(pid, "environ")
+            is_ours = any(mark in environ for mark in marks) or own + b"/dir/" in read_entry(pid, "cmdline")
+            if stat and not stat.is_dead and is_ours and pid != os.getpid():
+                found.append(pid)
         for pid in found:
             try:
                 os.kill(pid, signal.SIGKILL)
@@ -144,15 +152,3 @@ def _end_all(folder: str) -> None:
 
     if not wait_until(kill, 10):
         raise MngrError(f"processes of {folder} do not end", hint="do they hang in the kernel?")
-
-
-def _processes(folder: bytes) -> list[int]:
-    """Those that carry the host in their environment or its files in their command line."""
-    marks = (b"\0" + MARK.encode() + b"=" + folder + b"\0", b"=" + folder + b"/dir\0")
-    found = []
-    for pid in process_ids():
-        stat, environ = read_stat(pid), b"\0" + read_entry(pid, "environ")
-        is_ours = any(mark in environ for mark in marks) or folder + b"/dir/" in read_entry(pid, "cmdline")
-        if stat and not stat.is_dead and is_ours:
-            found.append(pid)
-    return [pid for pid in found if pid != os.getpid()]

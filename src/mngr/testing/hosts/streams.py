@@ -33,7 +33,14 @@ class StreamConformance:
     def test_a_stream_is_exact_both_ways(self, host: Host) -> None:
         data = os.urandom(1 << 20)
         with streaming(host, ["cat"]) as stream:
-            feeder = threading.Thread(target=_feed_and_close, args=(stream, data))
+
+            def feed_and_close() -> None:
+                left = memoryview(data)
+                while left:
+                    left = left[os.write(stream.stdin.fileno(), left) :]
+                stream.stdin.close()
+
+            feeder = threading.Thread(target=feed_and_close)
             feeder.start()
             heard = _rest(stream.stdout.fileno())
             feeder.join(SLACK_S)
@@ -105,13 +112,6 @@ def _line(stream: Stream) -> bytes:
 
 def _rest(fd: int) -> bytes:
     return b"".join(iter(lambda: os.read(fd, 1 << 16), b""))
-
-
-def _feed_and_close(stream: Stream, data: bytes) -> None:
-    left = memoryview(data)
-    while left:
-        left = left[os.write(stream.stdin.fileno(), left) :]
-    stream.stdin.close()
 
 
 def _git(repository: str, *words: str) -> str:
