@@ -5,6 +5,7 @@ import time
 from mngr.agents.claude.observe import ClaudeObservation, observe
 from mngr.agents.claude.screen import ClaudeScreen
 from mngr.agents.command import receipt_of
+from mngr.agents.shared.answers import option_number, plain_words, yes_or_no
 from mngr.model.event import RESUMED, Event
 from mngr.model.message import Delivery, Receipt
 from mngr.process import wait_until
@@ -12,20 +13,17 @@ from mngr.sh.lines import append, ring
 from mngr.sh.program import READ_AND_RUN, encode, quote
 from mngr.tmux.pane import AgentPane, AroundPaste, paste, press
 
-_YES = frozenset(("y", "yes", "ok", "allow", "approve"))
-_NO = frozenset(("n", "no", "deny", "reject"))
 _EVIDENCE_S = 5.0
 
 
 def choose(screen: ClaudeScreen, text: str) -> int:
     """The number of the option that a text means; 0 when it means none of them."""
-    word = text.strip().lower().rstrip(".!")
-    if word.isdecimal() and int(word) in screen.options:
-        return int(word)
-    first = "yes" if word in _YES else "no" if word in _NO else word
+    if number := option_number(text, len(screen.options)):
+        return number
+    is_yes = yes_or_no(text)
     for number, option in screen.options.items():
         shown = option.lower()
-        if shown == first or (first in ("yes", "no") and shown.startswith(first)):
+        if shown == plain_words(text) or (is_yes is not None and shown.startswith("yes" if is_yes else "no")):
             return number
     return 0
 
@@ -54,7 +52,15 @@ def answer(pane: AgentPane, seen: ClaudeObservation, text: str) -> Receipt:
         return receipt_of(pasted)
     # It was taken when the question is no longer there, or another one is.
     chosen = seen.screen.options.get(number, text)
-    after = wait_until(lambda: _moved_on(seen, observe(pane)), _EVIDENCE_S)
+
+    def moved_on() -> ClaudeObservation | None:
+        now = observe(pane)
+        is_other = (
+            now.screen.options != seen.screen.options or now.screen.last_lines() != seen.screen.last_lines()
+        )
+        return now if not now.alive or is_other else None
+
+    after = wait_until(moved_on, _EVIDENCE_S)
     now = time.time()
     if after is None:
         return Receipt(Delivery.UNKNOWN, f"it still asks {_EVIDENCE_S:g} s after the answer", now)
@@ -64,9 +70,3 @@ def answer(pane: AgentPane, seen: ClaudeObservation, text: str) -> Receipt:
         event = append(pane.agent.events, Event(now, RESUMED))
         pane.host.run(READ_AND_RUN, stdin=encode(f"{event}\n{ring(pane.paths.bell)}"))
     return Receipt(Delivery.DELIVERED, f"its question was answered: {chosen[:100]}", now)
-
-
-def _moved_on(before: ClaudeObservation, after: ClaudeObservation) -> ClaudeObservation | None:
-    if not after.alive or after.screen.options != before.screen.options:
-        return after
-    return after if after.screen.last_lines() != before.screen.last_lines() else None

@@ -5,16 +5,17 @@ from collections.abc import Callable
 from typing import Any
 
 from mngr.agents.codex.channel import Channel, Message, NotConnectedError
+from mngr.agents.shared.answers import answers_to, option_number, questions_in, questions_text, yes_or_no
 from mngr.model.event import NEEDS_INPUT, RESUMED, Event
 from mngr.model.message import Delivery, Receipt
 from mngr.sh.lines import append, ring
 from mngr.sh.program import READ_AND_RUN, encode, quote
 from mngr.tmux.pane import AgentPane
 
-_YES = frozenset(("y", "yes", "ok", "allow", "approve"))
-_NO = frozenset(("n", "no", "deny", "reject"))
 _EVIDENCE_S = 10.0
 _QUESTION = "item/tool/requestUserInput"
+_FILE_CHANGE = "item/fileChange/requestApproval"
+_APPROVALS = ("item/commandExecution/requestApproval", _FILE_CHANGE)
 _SHOWN = 2000
 
 # As its own screen does: "no" ends the turn, so that the next message can say what to do instead.
@@ -60,26 +61,19 @@ def result_for(request: Message, text: str) -> Message | None:
     """What to answer; None when the text is no answer to that."""
     method, params = str(request["method"]), request["params"]
     if method == _QUESTION:
-        # One answer for each question, a line each: the number of an option, or words.
-        questions = params.get("questions") or []
-        lines = [text.strip()] if len(questions) == 1 else text.strip().splitlines()
-        if len(lines) != len(questions):
+        questions = questions_in(params)
+        answers = answers_to(questions, text)
+        if answers is None:
             return None
-        answers = {}
-        for question, line in zip(questions, lines, strict=True):
-            labels = [str(option.get("label")) for option in question.get("options") or ()]
-            number = _number(line)
-            answers[question["id"]] = {"answers": [labels[number - 1] if 0 < number <= len(labels) else line]}
-        return {"answers": answers}
-    is_yes, is_no = _means(text)
-    if method in ("item/commandExecution/requestApproval", "item/fileChange/requestApproval"):
-        options, number = _options(request), _number(text.strip())
-        if is_yes or is_no:
-            return {"decision": "accept" if is_yes else "cancel"}
-        decision = options[number - 1] if 0 < number <= len(options) else None
-        return None if decision is None else {"decision": decision}
-    if not (is_yes or is_no):
-        return None
+        pairs = zip(questions, answers, strict=True)
+        return {"answers": {question["id"]: {"answers": [answer]} for question, answer in pairs}}
+    is_yes = yes_or_no(text)
+    if is_yes is None:
+        options = _options(request) if method in _APPROVALS else ()
+        number = option_number(text, len(options))
+        return {"decision": options[number - 1]} if number else None
+    if method in _APPROVALS:
+        return {"decision": "accept" if is_yes else "cancel"}
     if method == "item/permissions/requestApproval":
         return {"permissions": params.get("permissions") if is_yes else {}}
     if method == "mcpServer/elicitation/request":
@@ -89,31 +83,19 @@ def result_for(request: Message, text: str) -> Message | None:
 
 def _options(request: Message) -> tuple[Any, ...]:
     """The decisions in the order in which its screen numbers them."""
-    if request["method"] == "item/fileChange/requestApproval":
+    if request["method"] == _FILE_CHANGE:
         return _FILES
     return tuple(request["params"].get("availableDecisions") or _COMMAND)
-
-
-def _means(text: str) -> tuple[bool, bool]:
-    word = text.strip().lower().rstrip(".!")
-    return word in _YES, word in _NO
-
-
-def _number(word: str) -> int:
-    return int(word) if word.isascii() and word.isdecimal() and len(word) < 3 else 0
 
 
 def _what_it_asks(request: Message) -> str:
     params = request["params"]
     if request["method"] == _QUESTION:
-        asked = [str(question.get("question")) for question in params.get("questions") or ()]
-        return f"nothing was sent: it asks {len(asked)} questions; answer a line each: {'; '.join(asked)}"[
-            :_SHOWN
-        ]
+        return f"nothing was sent: {questions_text(questions_in(params))}"[:_SHOWN]
     subject = params.get("command") or params.get("message") or params.get("reason") or "to change files"
     why = f" ({params['reason']})" if params.get("reason") else ""
     numbers = ""
-    if str(request["method"]).endswith(("commandExecution/requestApproval", "fileChange/requestApproval")):
+    if request["method"] in _APPROVALS:
         numbers = f", or a number from 1 to {len(_options(request))} as on its screen"
     return f"nothing was sent: it asks for permission; answer yes or no{numbers}: {subject}{why}"[:_SHOWN]
 

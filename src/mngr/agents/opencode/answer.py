@@ -2,42 +2,40 @@
 
 from typing import Any
 
-_REPLIES = {
-    "once": ("1", "y", "yes", "ok", "allow", "approve", "allow once"),
-    "always": ("2", "always", "allow always"),
-    "reject": ("3", "n", "no", "deny", "reject"),
-}
+from mngr.agents.shared.answers import (
+    answers_to,
+    option_number,
+    plain_words,
+    questions_in,
+    questions_text,
+    yes_or_no,
+)
+
+# In the order in which its screen numbers them; and more words for them than yes and no.
+_REPLIES = ("once", "always", "reject")
+_WORDS = {"allow once": "once", "always": "always", "allow always": "always"}
 _SHOWN = 2000
 
 
 def answer_to(asked: dict[str, Any], text: str) -> dict[str, Any] | None:
     """The request to its plugin; None when the text is no answer to that."""
     if "questions" in asked:
-        # One answer for each question, a line each: the number of an option, or words.
-        questions = _questions(asked)
-        lines = [text.strip()] if len(questions) == 1 else text.strip().splitlines()
-        if len(lines) != len(questions):
+        answers = answers_to(questions_in(asked), text)
+        if answers is None:
             return None
-        answers = []
-        for question, line in zip(questions, lines, strict=True):
-            labels = [str(option.get("label")) for option in question.get("options") or ()]
-            number = int(line) if line.isascii() and line.isdecimal() and len(line) < 3 else 0
-            answers.append([labels[number - 1] if 0 < number <= len(labels) else line])
-        return {"op": "question", "id": asked["id"], "answers": answers}
-    word = text.strip().lower().rstrip(".!")
-    reply = next((reply for reply, words in _REPLIES.items() if word in words), "")
+        return {"op": "question", "id": asked["id"], "answers": [[answer] for answer in answers]}
+    is_yes, number = yes_or_no(text), option_number(text, len(_REPLIES))
+    if is_yes is not None:
+        reply = "once" if is_yes else "reject"
+    else:
+        reply = _REPLIES[number - 1] if number else _WORDS.get(plain_words(text), "")
     return {"op": "permission", "id": asked["id"], "reply": reply} if reply else None
 
 
 def what_it_asks(asked: dict[str, Any]) -> str:
     if "questions" in asked:
-        texts = [str(question.get("question")) for question in _questions(asked)]
-        return f"it asks {len(texts)} questions; answer a line each: {'; '.join(texts)}"[:_SHOWN]
+        return questions_text(questions_in(asked))[:_SHOWN]
     details = asked.get("metadata")
     command = details.get("command") if isinstance(details, dict) else None
     subject = command or ", ".join(map(str, asked.get("patterns") or ()))
     return f"it asks for permission; answer yes, always or no: {asked.get('permission')}: {subject}"[:_SHOWN]
-
-
-def _questions(asked: dict[str, Any]) -> list[dict[str, Any]]:
-    return [question for question in asked.get("questions") or () if isinstance(question, dict)]
