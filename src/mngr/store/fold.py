@@ -43,8 +43,7 @@ def fold(before: Folded, events: Iterable[Event], **also: int) -> Folded:
     state: dict[str, Any] = {**msgspec.structs.asdict(before), **also}
     for event in events:
         state["last_at"] = event.at
-        if event.kind in _CHANGES:
-            _apply(event, state)
+        _apply(event, state)
     return Folded(**state)
 
 
@@ -53,7 +52,7 @@ def encode_fold(folded: Folded) -> bytes:
     return msgspec.json.encode(folded) + b"\n"
 
 
-# What an event sets, whatever it says; a change of the activity is dated.
+# What an event sets by its kind alone; a change of the activity is dated.
 _CHANGES: dict[str, dict[str, Any]] = {
     kinds.CREATED: {"created": True},
     kinds.STARTED: {
@@ -63,20 +62,16 @@ _CHANGES: dict[str, dict[str, Any]] = {
     kinds.EXITED: {"exit_seen": True, "activity": ""},
     kinds.STOPPING: {"stopping": True},
     kinds.STOPPED: {"stopping": False, "stopped": True, "activity": ""},
-    kinds.RENAMED: {},
-    kinds.LABELLED: {},
-    kinds.MESSAGE: {},
     kinds.PROMPT_SUBMITTED: {"activity": "busy", "error": None},
     kinds.TURN_ENDED: {"activity": "end_of_turn"},
     kinds.NEEDS_INPUT: {"activity": "input"},
     kinds.RESUMED: {"activity": "busy"},
-    kinds.API_ERROR: {},
     kinds.SCREEN_UNKNOWN: {"activity": "unknown"},
 }
 
 
 def _apply(event: Event, state: dict[str, Any]) -> None:
-    change = _CHANGES[event.kind]
+    change = _CHANGES.get(event.kind, {})
     state.update(change)
     if "activity" in change:
         state["activity_at"] = event.at if change["activity"] else None
