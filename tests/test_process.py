@@ -100,15 +100,6 @@ def test_a_deadline_names_the_command_in_one_printable_line() -> None:
     message.encode()
 
 
-def test_a_detached_process_has_a_session_of_its_own() -> None:
-    pid = process.start_detached(["sleep", "60"])
-    try:
-        assert os.getsid(pid) == pid
-    finally:
-        os.kill(pid, signal.SIGKILL)
-        os.waitpid(pid, 0)
-
-
 def test_waiting_returns_the_answer_or_the_last_one_at_the_deadline() -> None:
     answers = iter([None, 0, "yes"])
     assert process.wait_until(lambda: next(answers), 90, every_s=0.001) == "yes"

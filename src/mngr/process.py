@@ -1,19 +1,19 @@
-"""The only module that starts a process: argv lists, own session, closed stdin, always a deadline."""
+"""Where processes start: argv lists, a session of their own, stdin that ends, always a deadline.
+
+No other module starts one, but `process_terminal` for those that have the terminal to themselves.
+"""
 
 import errno
 import os
 import select
-import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from types import FrameType
-from typing import BinaryIO, NamedTuple, NoReturn, Protocol, TypeVar, cast
+from typing import BinaryIO, NamedTuple, Protocol, TypeVar, cast
 
 from mngr.errors import MngrError, TimedOutError, UsageError
-from mngr.process_group import end_group
+from mngr.process_signals import HeldSignals, end_group
 from mngr_lib.trace import Span
 
 T = TypeVar("T")
@@ -101,7 +101,7 @@ class LocalStream:
 
     def wait(self, timeout_s: float | None) -> int:
         try:
-            code = _exit_code(self._child.wait(timeout_s))
+            code = exit_code(self._child.wait(timeout_s))
         except subprocess.TimeoutExpired:
             raise TimedOutError(f"{self._name} did not end within {timeout_s} s") from None
         self._span.end(code)
@@ -111,9 +111,7 @@ class LocalStream:
         ended = self._child.poll()
         end_group(self._child)
         _close_pipes(self._child)
-        self._span.end(
-            None if ended is None else _exit_code(ended), "killed by mngr" if ended is None else ""
-        )
+        self._span.end(None if ended is None else exit_code(ended), "killed by mngr" if ended is None else "")
 
 
 def descriptor_limit() -> int:
@@ -152,7 +150,7 @@ def run(
     program is missing (127) or cannot be started (126). With `defer_signals`, Ctrl-C and TERM take effect when the
     command has ended, or when a second one comes: for a short command whose effect must be known.
     """
-    with Span(argv) as span, _Held() as held:
+    with Span(argv) as span, HeldSignals() as held:
         done = _finish(_spawn(argv, env, cwd), argv, stdin, timeout_s, held, defer_signals=defer_signals)
         span.end(done.code)
         return done
@@ -166,7 +164,7 @@ def stream(
     argv: Sequence[str], *, env: Mapping[str, str] | None = None, cwd: str | None = None
 ) -> LocalStream:
     """Starts a command and hands over its pipes; the caller waits for it or kills it."""
-    with _Held() as held:
+    with HeldSignals() as held:
         started = LocalStream(_spawn(argv, env, cwd), argv)
         try:
             held.release()
@@ -185,44 +183,10 @@ def run_with_fds(
     cwd: str | None = None,
 ) -> Completed:
     """Like `run`, with open descriptors handed to the child (git's `fd::` transport)."""
-    with Span(argv) as span, _Held() as held:
+    with Span(argv) as span, HeldSignals() as held:
         done = _finish(_spawn(argv, env, cwd, pass_fds=pass_fds), argv, b"", timeout_s, held)
         span.end(done.code)
         return done
-
-
-def start_detached(
-    argv: Sequence[str], *, env: Mapping[str, str] | None = None, cwd: str | None = None
-) -> int:
-    """Starts a process that outlives us, silent and in its own session; returns its pid."""
-    with open(os.devnull, "r+b") as null, Span(argv):
-        child = subprocess.Popen(
-            list(argv),
-            stdin=null,
-            stdout=null,
-            stderr=null,
-            env=child_env(env),
-            cwd=cwd,
-            start_new_session=True,
-        )
-    child.returncode = 0  # keeps Popen from warning that it still runs: that is the point
-    return child.pid
-
-
-def run_in_terminal(argv: Sequence[str], *, env: Mapping[str, str] | None = None) -> int:
-    """Lends our terminal to a command (an editor, an attached pane) and returns its exit code."""
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        return _exit_code(subprocess.run(list(argv), env=child_env(env), check=False).returncode)
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def replace_ourselves(argv: Sequence[str], *, env: Mapping[str, str] | None = None) -> NoReturn:
-    """Becomes the command; returns never."""
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os.execvpe(argv[0], list(argv), child_env(env))
 
 
 def wait_until(condition: Callable[[], T | None], timeout_s: float, *, every_s: float = 0.05) -> T | None:
@@ -242,47 +206,6 @@ def wait_until(condition: Callable[[], T | None], timeout_s: float, *, every_s: 
 
 class _DeadlineError(Exception):
     pass
-
-
-class _Held:
-    """Holds back Ctrl-C and TERM while a child is started: a signal in between would leave it running."""
-
-    def __init__(self) -> None:
-        self._before: dict[int, Callable[[int, FrameType | None], object]] = {}
-        self._came: list[int] = []
-        self._limit: int | None = None
-
-    def __enter__(self) -> "_Held":
-        if threading.current_thread() is threading.main_thread():
-            for number in (signal.SIGINT, signal.SIGTERM):
-                handler = signal.getsignal(number)
-                if callable(handler):
-                    self._before[number] = handler
-                    signal.signal(number, self._hold)
-        return self
-
-    def hold_one(self) -> None:
-        """Goes on holding back the first; a second takes effect at once."""
-        self._limit = 1
-        if len(self._came) > 1:
-            self.release()
-
-    def release(self) -> None:
-        """Gives the signals back their meaning, and what came meanwhile its effect. Twice is safe."""
-        before, self._before = self._before, {}
-        came, self._came = self._came, []
-        for number, handler in before.items():
-            signal.signal(number, handler)
-        for number in came:
-            before[number](number, None)
-
-    def _hold(self, number: int, _: FrameType | None) -> None:
-        self._came.append(number)
-        if self._limit is not None and len(self._came) > self._limit:
-            self.release()
-
-    def __exit__(self, *_: object) -> None:
-        self.release()
 
 
 def _spawn(
@@ -339,7 +262,7 @@ def _finish(
     argv: Sequence[str],
     stdin: bytes,
     timeout_s: float,
-    held: _Held,
+    held: HeldSignals,
     *,
     defer_signals: bool = False,
 ) -> Completed:
@@ -357,7 +280,7 @@ def _finish(
         raise
     finally:
         _close_pipes(child)
-    return Completed(tuple(argv), _exit_code(child.returncode), out, err)
+    return Completed(tuple(argv), exit_code(child.returncode), out, err)
 
 
 def _talk(child: "subprocess.Popen[bytes]", stdin: bytes, deadline: float) -> tuple[bytes, bytes]:
@@ -388,15 +311,11 @@ def _talk(child: "subprocess.Popen[bytes]", stdin: bytes, deadline: float) -> tu
                 open_fds.discard(fd)
         if child.stdin and in_fd not in open_fds:
             child.stdin.close()
-    _reap(child, deadline)
-    return b"".join(heard[out_fd]), b"".join(heard[err_fd])
-
-
-def _reap(child: "subprocess.Popen[bytes]", deadline: float) -> None:
     try:
         child.wait(max(0.0, deadline - time.monotonic()))
     except subprocess.TimeoutExpired:
         raise _DeadlineError from None
+    return b"".join(heard[out_fd]), b"".join(heard[err_fd])
 
 
 def write_some(fd: int, left: memoryview) -> memoryview:
@@ -440,7 +359,7 @@ def _close_pipes(child: "subprocess.Popen[bytes]") -> None:
             pass
 
 
-def _exit_code(returncode: int) -> int:
+def exit_code(returncode: int) -> int:
     return returncode if returncode >= 0 else 128 - returncode
 
 

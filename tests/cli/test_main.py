@@ -82,7 +82,7 @@ def test_list_loads_a_fixed_set_of_modules(mngr: Mngr) -> None:
 
 _LIST = """
 mngr_lib mngr_lib.files mngr_lib.proc mngr_lib.safe_text mngr_lib.trace mngr mngr.__main__ mngr.errors
-mngr.process mngr.process_group mngr.registry
+mngr.process mngr.process_signals mngr.registry
 mngr.actions mngr.actions.filter mngr.actions.list mngr.actions.manager mngr.actions.rows
 mngr.agents mngr.agents.protocol
 mngr.cli mngr.cli.app mngr.cli.call mngr.model.duration mngr.cli.errors mngr.cli.commands

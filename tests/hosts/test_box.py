@@ -10,6 +10,7 @@ import pytest
 from mngr_box.host import BoxHost
 from mngr_box.provider import BoxProvider
 from tests.support.needs import needs
+from tests.support.processes import start_detached
 
 from mngr import process
 from mngr.errors import UnreachableError
@@ -150,7 +151,7 @@ def test_a_later_process_with_the_same_number_is_not_the_box(
 ) -> None:
     provider.stop("box")
     state = tmp_path / "host dir/providers/box/box/box.json"
-    pid = process.start_detached(["sleep", "60"])
+    pid = start_detached("sleep", "60")
     try:
         state.write_text(state.read_text().replace(f'"pid":{box._box.pid}', f'"pid":{pid}'))
         assert [ref.state for ref in provider.hosts()] == [HostState.STOPPED]

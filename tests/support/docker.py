@@ -15,6 +15,7 @@ from typing import IO
 
 import pytest
 from tests.support.needs import needs
+from tests.support.processes import start_detached
 
 from mngr import process
 from mngr.hosts.docker.provider import DockerProvider
@@ -118,7 +119,7 @@ def running(asked: Path, *, only_base: bool = False) -> Iterator[Engine]:
             (folder / "users").mkdir(mode=0o700, parents=True, exist_ok=True)
             user.touch()
             if not (folder / "socket").exists():
-                process.start_detached(["sh", "-c", _GUARD, "mngr-guard", str(folder), str(asked)])
+                start_detached("sh", "-c", _GUARD, "mngr-guard", str(folder), str(asked))
             assert wait_until(lambda: _answers(made), _START_S), (folder / "log").read_text()[-2000:]
             _add_images(made, only_base)
         yield made

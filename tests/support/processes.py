@@ -1,6 +1,7 @@
-"""Which processes of this machine have to do with a test, found cheaply: most tests ask when they end."""
+"""Processes of this machine that have to do with a test, found cheaply: most tests ask when they end."""
 
 import os
+import subprocess
 
 
 def mentioning(*marks: bytes) -> list[int]:
@@ -14,6 +15,14 @@ def mentioning(*marks: bytes) -> list[int]:
         if any(mark in known for mark in marks) and int(name) != os.getpid():
             found.append(int(name))
     return found
+
+
+def start_detached(*argv: str) -> int:
+    """Starts a process that outlives us, silent and in its own session; returns its pid."""
+    null = subprocess.DEVNULL
+    child = subprocess.Popen(argv, stdin=null, stdout=null, stderr=null, start_new_session=True)
+    child.returncode = 0  # keeps Popen from warning that it still runs: that is the point
+    return child.pid
 
 
 def _read(path: str) -> bytes:

@@ -18,7 +18,7 @@ from mngr.cli.terminal_text import columns, is_interactive, wants_colour
 from mngr.cli.verb import verb
 from mngr.errors import NotFoundError, RefusedError, UsageError
 from mngr.model.agent import Agent, AgentState
-from mngr.process import replace_ourselves, run_in_terminal
+from mngr.process_terminal import replace_ourselves, run_in_terminal
 from mngr_lib.safe_text import one_line
 
 _ENDED = (AgentState.STOPPED, AgentState.DONE)
