@@ -1,5 +1,6 @@
 """`mngr tmr resume`."""
 
+import os
 from typing import Any
 
 import click
@@ -19,8 +20,11 @@ from mngr_tmr.cli.settings import (
     with_run_options,
 )
 from mngr_tmr.cli.slots import with_numbers
+from mngr_tmr.cli.steer import steer
 from mngr_tmr.model.facts import RunResumed
 from mngr_tmr.model.run import RunOptions
+from mngr_tmr.run_folder.folder import RunFolder
+from mngr_tmr.run_folder.liveness import is_alive
 from mngr_tmr.run_folder.records import Records
 from mngr_tmr.stages import Pipeline, PipelineRequest
 
@@ -35,7 +39,8 @@ from mngr_tmr.stages import Pipeline, PipelineRequest
 def command(context: click.Context, /, run: str, retry: bool, form: str, **flags: Any) -> int:
     """Go on with a run: finished tests stay finished, running agents are found again, the rest is launched.
 
-    Options change what is left, and each change is printed; without RUN the newest one is meant.
+    Options change what is left, and each change is printed; without RUN the newest one is meant. A run that goes on
+    and is paused launches agents again.
 
     \b
     mngr tmr resume
@@ -45,6 +50,8 @@ def command(context: click.Context, /, run: str, retry: bool, form: str, **flags
     place = find_place(context, flags.pop("out"))
     records = Records(place.run(run))
     settings = {key: value for key, value in flags.items() if value not in (None, (), "")}
+    if is_alive(records.folder):
+        return _unpause(place.known_run(run), is_changed=bool(settings or retry))
     before, after = records.state.options, _after(records.state.options, settings, place.manager)
     settings = {**read_settings(place.manager, {}), **settings}
     secrets = secrets_of(settings, after)
@@ -63,6 +70,18 @@ def command(context: click.Context, /, run: str, retry: bool, form: str, **flags
         resume=RunResumed(_changed(before, after), again),
     )
     return run_to_end(Pipeline(request, records.spec, folder), progress, stages.map)
+
+
+def _unpause(folder: RunFolder, *, is_changed: bool) -> int:
+    """Resumes a run whose process is at work; that process keeps its options."""
+    run = os.path.basename(folder.path)
+    if is_changed:
+        raise mngr.RefusedError(
+            "a process is at work on this run, and options of resume are for one without",
+            hint=f"mngr tmr set {run} slots=4; mngr tmr retry {run} TEST",
+        )
+    steer(folder, "resume")
+    return 0
 
 
 def differences(before: RunOptions, after: RunOptions) -> list[str]:

@@ -10,7 +10,11 @@ from mngr_lib.suggest import did_you_mean
 
 COMMANDS = {
     "run": "collect tests, an agent for each, one branch and one page back",
-    "resume": "go on with a run that was interrupted",
+    "resume": "go on with a run that was interrupted or paused",
+    "pause": "launch no more agents in a run that goes on",
+    "set": "change options of a run that goes on: slots, verifiers, timeout",
+    "retry": "try a test again in a run that goes on",
+    "cancel": "give up a test in a run that goes on",
     "status": "how a run stands",
     "runs": "every run of this repository",
     "plan": "what a run would do",

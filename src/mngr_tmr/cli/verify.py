@@ -7,6 +7,7 @@ import mngr
 from mngr_tmr.cli.places import find_place
 from mngr_tmr.cli.settings import environment, out_option, read_settings
 from mngr_tmr.model.record import TaskRecord
+from mngr_tmr.model.task import Task
 from mngr_tmr.report.out.terminal import printable
 from mngr_tmr.run_folder.records import Records
 from mngr_tmr.run_folder.redact import no_values_in_errors
@@ -48,13 +49,13 @@ def command(
 
 def chosen(records: tuple[TaskRecord, ...], tests: tuple[str, ...]) -> list[TaskRecord]:
     """The tasks that were meant; one that has no commit of its own cannot be verified."""
-    found = [record for record in records if record.commit and (not tests or _is_meant(record, tests))]
+    found = [record for record in records if record.commit and (not tests or is_meant(record.task, tests))]
     for test in tests:
-        if not any(_is_meant(record, (test,)) for record in records):
+        if not any(is_meant(record.task, (test,)) for record in records):
             raise mngr.NotFoundError(f'no test "{test}" in this run', hint="see: mngr tmr status")
     return found
 
 
-def _is_meant(record: TaskRecord, tests: tuple[str, ...]) -> bool:
-    task = record.task
+def is_meant(task: Task, tests: tuple[str, ...]) -> bool:
+    """Whether one of these words names the task: its node id, the end of that, or its slug."""
     return any(test in (task.node_id, task.slug) or task.node_id.endswith(f"::{test}") for test in tests)

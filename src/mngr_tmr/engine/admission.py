@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from mngr_tmr.engine.state import RunState
 
-WaitReason = Literal["stopped"]
+WaitReason = Literal["stopped", "paused"]
 
 
 class Wait(Struct, frozen=True):
@@ -33,4 +33,8 @@ def _stopped(run: RunState, _slug: str, _now: float) -> Wait | None:
     return None if run.may_launch else Wait("stopped", run.stopped_why or "nothing more is launched")
 
 
-_CONDITIONS: tuple[Condition, ...] = (_stopped,)
+def _paused(run: RunState, _slug: str, _now: float) -> Wait | None:
+    return Wait("paused", f"paused by {run.steering.paused_by}") if run.steering.paused_at else None
+
+
+_CONDITIONS: tuple[Condition, ...] = (_stopped, _paused)

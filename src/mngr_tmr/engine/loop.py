@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Iterable
 
+from mngr_tmr.engine.answer import answers
 from mngr_tmr.engine.decide import decide
 from mngr_tmr.engine.executor import Executor
 from mngr_tmr.engine.journal import JournalError, storable
 from mngr_tmr.engine.observation import Poll
 from mngr_tmr.engine.state import Observe, RunState
 from mngr_tmr.model.entry import Entry
-from mngr_tmr.model.facts import RunPaused
+from mngr_tmr.model.facts import RunPaused, RunSteered
 
 _TICK_S = 1.0
 _NO_SPACE_S = 600.0
@@ -69,14 +70,16 @@ class Loop:
 
     def handle(self, results: Iterable[Entry | Poll]) -> None:
         """Records outcomes and applies polls to the state."""
-        entries = []
+        entries: list[Entry] = []
         for item in results:
             if isinstance(item, Poll):
                 self.run.apply_poll(item)
+            elif isinstance(item.fact, RunSteered):
+                self.record(tuple(entries))  # whether it can be done depends on what came before it
+                entries = list(answers(self.run, item))
             else:
                 entries.append(item)
-        if entries:
-            self.record(tuple(entries))
+        self.record(tuple(entries))
 
     def note(self, *messages: str) -> None:
         """Records notes about the whole run; they change nothing in its state."""
@@ -85,6 +88,8 @@ class Loop:
 
     def record(self, entries: tuple[Entry, ...]) -> None:
         """Writes entries to the journal, then applies them. Waits while the disk is full: nothing is done unwritten."""
+        if not entries:
+            return
         entries = tuple(map(storable, entries))
         deadline = self._executor.now() + _NO_SPACE_S
         while not self._is_written(entries, is_last_try=self._executor.now() >= deadline):

@@ -9,6 +9,7 @@ from mngr_tmr.engine.capacity import CapacityState
 from mngr_tmr.engine.hosts import MAKES_HOST, Held, HostsState
 from mngr_tmr.engine.integration import IntegrationState
 from mngr_tmr.engine.observation import Observation, Poll, follow
+from mngr_tmr.engine.steering import SteeringState, changed_by_steering
 from mngr_tmr.engine.task_state import HOLDS_SLOT, TaskPhase, TaskState, task_after
 from mngr_tmr.model.entry import Entry, Step
 from mngr_tmr.model.facts import (
@@ -18,6 +19,7 @@ from mngr_tmr.model.facts import (
     RunInterrupted,
     RunPaused,
     RunResumed,
+    RunSteered,
     VerdictsFound,
     VerifyAgain,
     VerifyRequest,
@@ -70,6 +72,7 @@ class RunState:
         self.observations: dict[str, Observation] = {}
         self.in_flight: dict[tuple[Step, str], Entry] = {}
         self.hosts, self.capacity = HostsState(), CapacityState()
+        self.steering = SteeringState()
         self.base: str = "unknown"
         self.integration = IntegrationState()
         self.away_s = 0.0
@@ -97,6 +100,14 @@ class RunState:
     def can_integrate(self) -> bool:
         """Whether every task was run to its end, so that the results can be put together."""
         return not (self.queue or self.is_aborting)
+
+    def is_settled(self, slug: str) -> bool:
+        """Whether a task has ended and nothing of its attempts may come yet."""
+        state = self.tasks[slug]
+        coming = any(task == slug for _, task in self.in_flight) or any(
+            one.task == slug for one in self.hosts.late
+        )
+        return state.phase == TaskPhase.ENDED and not state.is_stray and not coming
 
     @property
     def used_slots(self) -> int:
@@ -183,6 +194,7 @@ class RunState:
             return ()
         parts, hosts = self._parts(entry), len(self.hosts.held)
         self.hosts.apply(entry)
+        self.steering = self.steering.after(entry)
         if isinstance(entry.fact, RunResumed):
             self.away_s += max(entry.at - self.last_at, 0.0)
             self.integration = IntegrationState()
@@ -203,7 +215,7 @@ class RunState:
             self._place(before, task_after(before, part))
         if (entry.step, entry.kind) == ("launch", "later") and entry.task in self.queue:
             self.queue = {entry.task: None, **self.queue}  # it keeps its turn
-        if not entry.task:
+        if not entry.task or isinstance(entry.fact, RunSteered):
             self._apply_run(entry)
         return tuple(part.task for part in parts)
 
@@ -244,6 +256,10 @@ class RunState:
             self.stopped_why, self.final_errors, self.capacity = "", {}, CapacityState()
             self.options = convert({**to_builtins(self.options), **fact.options}, RunOptions)
             self._requeue(again=fact.again)
+        elif isinstance(fact, RunSteered):
+            self.options = changed_by_steering(self.options, fact.options) if fact.options else self.options
+            if entry.task and fact.action == "retry":
+                self._try_again(entry.task)
         elif isinstance(fact, LaunchingStopped):
             self.may_launch, self.stopped_why = False, fact.reason
         elif isinstance(fact, RunInterrupted):
@@ -254,9 +270,14 @@ class RunState:
         asked_for = set(again)
         for slug, state in self.tasks.items():
             if state.phase == TaskPhase.ENDED and (state.was_interrupted or slug in asked_for):
-                attempt = state.attempt + 1
-                fresh = TaskState(slug, agent_of(self.spec.id, slug, attempt), attempt, since=self.last_at)
-                self._place(state, fresh)
+                self._try_again(slug)
+
+    def _try_again(self, slug: str) -> None:
+        before = self.tasks[slug]
+        attempt = before.attempt + 1
+        self._place(
+            before, TaskState(slug, agent_of(self.spec.id, slug, attempt), attempt, since=self.last_at)
+        )
 
     def _place(self, before: TaskState, after: TaskState) -> None:
         slug, phase = after.slug, after.phase

@@ -7,7 +7,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mngr_tmr.model.entry import Entry
-from mngr_tmr.model.facts import AgentAsks, AgentSilent, VerifyAgain, WorkFailed, WorkFailureCause, WorkPulled
+from mngr_tmr.model.facts import (
+    AgentAsks,
+    AgentSilent,
+    RunSteered,
+    VerifyAgain,
+    WorkFailed,
+    WorkFailureCause,
+    WorkPulled,
+)
 
 
 class TaskPhase(StrEnum):
@@ -77,6 +85,8 @@ def task_after(state: TaskState, entry: Entry) -> TaskState:
     if entry.attempt != state.attempt:
         return state
     if entry.kind == "noted":
+        if isinstance(entry.fact, RunSteered):
+            return _cancelled(state, entry) if entry.fact.action == "cancel" else state
         if isinstance(entry.fact, AgentSilent):
             return replace(state, silent_since=entry.fact.silent_since)
         if isinstance(entry.fact, AgentAsks):
@@ -89,6 +99,15 @@ def task_after(state: TaskState, entry: Entry) -> TaskState:
         back = _BEFORE.get((entry.step, state.phase))
         return replace(state, phase=back, since=entry.at) if back else state
     return _AFTER[entry.step](state, entry)
+
+
+def _cancelled(state: TaskState, entry: Entry) -> TaskState:
+    """What an agent at work has is pulled; one that is being launched is stopped when it is there."""
+    if state.phase not in (TaskPhase.QUEUED, TaskPhase.LAUNCHING, TaskPhase.WORKING):
+        return state
+    state = replace(_failed(state, entry), cause="cancelled", asks="", question="", silent_since=0.0)
+    phase = TaskPhase.ENDING if state.phase == TaskPhase.WORKING else TaskPhase.ENDED
+    return replace(state, phase=phase, since=entry.at)
 
 
 def _after_launch(state: TaskState, entry: Entry) -> TaskState:

@@ -8,8 +8,18 @@ from typing import Any, Literal
 from msgspec import Struct, field
 
 WorkFailureCause = Literal[
-    "interrupted", "timeout", "model_error", "disappeared", "ended", "unreadable", "idle", "silent", "unknown"
+    "interrupted",
+    "cancelled",
+    "timeout",
+    "model_error",
+    "disappeared",
+    "ended",
+    "unreadable",
+    "idle",
+    "silent",
+    "unknown",
 ]
+SteeringAction = Literal["pause", "resume", "set", "retry", "cancel"]
 
 
 class JournalFact(Struct, frozen=True, tag_field="fact", omit_defaults=True):
@@ -39,6 +49,19 @@ class RunInterrupted(JournalFact, frozen=True, tag="interrupted"):
     """A person interrupted the run; with `abort` running agents are stopped too."""
 
     abort: bool = False
+
+
+class RunSteered(JournalFact, frozen=True, tag="steered"):
+    """A person steers the run while it runs: the name of the request, what it asks for, and who asked.
+
+    Where it was `refused`, that says why, and nothing has changed.
+    """
+
+    request: str
+    action: SteeringAction
+    by: str = ""
+    options: dict[str, Any] = field(default_factory=dict)
+    refused: str = ""
 
 
 class StepOverdue(JournalFact, frozen=True, tag="overdue"):
@@ -159,6 +182,7 @@ AnyFact = (
     | RunPaused
     | LaunchingStopped
     | RunInterrupted
+    | RunSteered
     | StepOverdue
     | ProviderRefusal
     | AgentLaunched

@@ -19,6 +19,7 @@ from mngr_tmr.run.end_hosts import end_idle_hosts
 from mngr_tmr.run.ends import end_steps, remove_leftovers, start_hosts, stop_all
 from mngr_tmr.run.integration_stage import Integrate, Tell, open_journal, run_stage
 from mngr_tmr.run.polling import AgentPoller
+from mngr_tmr.run.steering_requests import SteeringRequests
 from mngr_tmr.run.steps import TaskSteps
 from mngr_tmr.run.thread_executor import ThreadExecutor
 from mngr_tmr.run_folder.folder import RunFolder, read_spec
@@ -85,8 +86,11 @@ class Execution:
         log = self._log.unexpected
         executor = ThreadExecutor(steps.table(), poll, rang, poll_s=POLL_S, clock=clock, log=log)
         self._loop = loop = Loop(state, self._journal.append, executor, self._observe_redacted)
+        requests = SteeringRequests(folder, state, executor.put, executor.now)
         try:
-            with _Interrupts(loop, executor, tell):
+            # What was asked of a process that is gone comes before the resume, which goes on with what was paused.
+            loop.handle(requests.look())
+            with _Interrupts(loop, executor, tell), requests:
                 if self._has_begun or (resume and resume.options):
                     loop.resume(resumed)
                 loop.note(*notes)

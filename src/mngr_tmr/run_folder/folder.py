@@ -25,6 +25,7 @@ class RunFolder:
         self.writer = RunWriter(self.path, redactor)
         self.spec = os.path.join(self.path, "run.json")
         self.journal = os.path.join(self.path, "journal.jsonl")
+        self.requests = os.path.join(self.path, "requests")
         self.log = os.path.join(self.path, "run.log")
         self.base = os.path.join(self.path, "base.json")
         self.base_artifacts = os.path.join(self.path, "base")

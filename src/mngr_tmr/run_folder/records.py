@@ -142,7 +142,7 @@ def _end(state: TaskState, stopped_why: str) -> End:
         return "not_run" if stopped_why else "queued"
     if state.phase != TaskPhase.ENDED:
         return "running"
-    if state.was_interrupted:
+    if state.was_interrupted or state.cause == "cancelled":
         return "not_run"
     return "failed" if state.has_failed else "result"
 

@@ -64,6 +64,29 @@ def test_an_interrupted_run_says_how_to_go_on_and_what_was_raised(mngr: Mngr) ->
     assert "  1 x bug: the till [31mis slow" in done.stdout
 
 
+@pytest.mark.accept("O20")
+def test_who_paused_the_run_and_what_was_cancelled_is_told(mngr: Mngr) -> None:
+    desk = RunDesk(mngr.world.repo, "a", "b")
+    journal = Journal(desk.folder.journal)
+    try:
+        steered = {"fact": "steered", "by": "ann@desk"}
+        desk.note("run", "noted", request="1", action="pause", **steered)
+        desk.note("run", "noted", "a", "cancelled by ann@desk", request="2", action="cancel", **steered)
+        desk.ended("b")
+        lines = mngr.ok("tmr", "status").stdout
+        running = mngr("tmr", "resume", "--slots", "3")
+    finally:
+        journal.close()
+    assert "\npaused by ann@desk, " in lines
+    assert ": mngr tmr resume r1\n" in lines
+    assert (running.code, "mngr tmr set r1 slots=4" in running.stderr) == (6, True)
+    over = mngr.ok("tmr", "status").stdout
+    assert over.startswith("run r1: finished, "), "a test that was cancelled is not left to run"
+    mngr.ok("tmr", "report")
+    (row,) = (row for row in desk.summary()["rows"] if row["test"] == node("a"))
+    assert (row["section"], row["why"]) == ("not_run", "cancelled by ann@desk")
+
+
 def test_watching_a_run_that_is_over_ends_at_once(mngr: Mngr) -> None:
     desk = RunDesk(mngr.world.repo, "a")
     desk.ended("a")

@@ -54,6 +54,7 @@ class RunReader:
             records.stage_spans(time.time() if alive else records.state.last_at),
             records.state.away_s,
             frozenset(slug for slug, task in records.state.tasks.items() if task.silent_since),
+            records.state.steering,
         )
 
     def _record(self, records: Records, task: Task, problems: list[str]) -> TaskRecord:

@@ -7,6 +7,7 @@ from typing import Literal
 from msgspec import Struct
 
 from mngr_tmr.engine.integration import IntegrationState
+from mngr_tmr.engine.steering import SteeringState
 from mngr_tmr.engine.task_state import TaskPhase
 from mngr_tmr.model.integration import Integration
 from mngr_tmr.model.measured import headline
@@ -45,6 +46,7 @@ class RunReading(Struct, frozen=True):
     stage_spans: tuple[StageSpan, ...] = ()
     away_s: float = 0.0
     silent: frozenset[str] = frozenset()
+    steering: SteeringState = SteeringState()
 
     @property
     def took_s(self) -> float:
@@ -103,7 +105,7 @@ def make_report_model(now: RunReading) -> ReportModel:
     state: ReportState = "failed" if progress == "failed" else "finished"
     if now.is_alive:
         state = "integrating" if progress == "running" else "running"
-    elif progress == "running" or any(row.section in _UNDONE for row in rows):
+    elif progress == "running" or any(row.section in _UNDONE and not _is_cancelled(row) for row in rows):
         state = "interrupted"
     return ReportModel(
         now,
@@ -114,6 +116,10 @@ def make_report_model(now: RunReading) -> ReportModel:
         exit_code(rows, raised, now.integration),
         add_usages(record.usage for record in now.records),
     )
+
+
+def _is_cancelled(row: ReportRow) -> bool:
+    return row.record is not None and row.record.cause == "cancelled"
 
 
 def exit_code(

@@ -155,7 +155,9 @@ class _Case(Struct, frozen=True):
 
     @property
     def not_run_reason(self) -> str:
-        """Why launching stopped, or that the run was interrupted: then the step that was interrupted is named."""
+        """Why launching stopped, who cancelled it, or that the run was interrupted."""
+        if self.record.cause == "cancelled":
+            return self.record.message
         return (
             "the run was interrupted first"
             if self.record.stage or not self.record.message

@@ -81,7 +81,9 @@ SECTIONS: dict[SectionName, ReportSection] = {
     ),
     "queued": ReportSection("Waiting", "No agent has been launched for it yet.", False),
     "not_run": ReportSection(
-        "Not run", "The run was interrupted or stopped; a resumed run runs these too.", False
+        "Not run",
+        "The run was interrupted or stopped, and a resumed run runs these too; or the test was cancelled.",
+        False,
     ),
     "skipped": ReportSection("Skipped", "The test skips itself.", False),
     "clean": ReportSection(

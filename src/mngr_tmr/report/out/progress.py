@@ -11,7 +11,7 @@ from mngr_lib.safe_text import one_line, raw
 from mngr_tmr.engine.state import RunState
 from mngr_tmr.engine.task_state import HOLDS_SLOT, TaskPhase, TaskState
 from mngr_tmr.model.entry import Entry
-from mngr_tmr.model.facts import AgentAsks, LaunchingStopped, RunPaused, VerdictsFound
+from mngr_tmr.model.facts import AgentAsks, LaunchingStopped, RunPaused, RunSteered, VerdictsFound
 from mngr_tmr.run_folder.redact import NOTHING_TO_HIDE, Redactor
 
 _REDRAW_S = 0.2
@@ -99,6 +99,8 @@ def summary(run: RunState) -> str:
     if run.integration.progress == "running":
         return " · ".join([*parts, f"integrating: {run.integration.step}"])
     parts.append(f"slots {run.used_slots}/{run.options.slots}")
+    if run.steering.paused_at:
+        parts.append(f"paused by {run.steering.paused_by}")
     if run.capacity.rounds:
         parts.append("waiting for capacity")
     if slow := slowest(run):
@@ -129,6 +131,8 @@ def entry_line(run: RunState, entry: Entry) -> str:
     if not entry.task:
         return f"{entry.step}: {entry.message}" if entry.message and entry.step != "base" else ""
     name, task = run.names[entry.task], run.tasks[entry.task]
+    if isinstance(fact, RunSteered):
+        return f"{name}: {entry.message}"
     if isinstance(fact, AgentAsks) and fact.asks:
         answer = answer_command(task.agent, task.asks)
         return f"{name} needs you: {entry.message} (answer: {answer}; see it: mngr connect {task.agent})"

@@ -55,7 +55,10 @@ class IntegrationProgress(Struct, frozen=True):
 
 
 class RunStatus(Struct, frozen=True):
-    """`status --json`. `exit_code` is None until the run is over; `integration` tells of it once it has begun."""
+    """`status --json`. `exit_code` is None until the run is over; `integration` tells of it once it has begun.
+
+    Of a run that is paused, `paused_by` says by whom, and `paused_s` for how long.
+    """
 
     run: str
     state: ReportState
@@ -72,6 +75,8 @@ class RunStatus(Struct, frozen=True):
     page: str
     problems: tuple[str, ...] = ()
     integration: IntegrationProgress | None = None
+    paused_s: float = 0.0
+    paused_by: str = ""
     schema: int = 1
 
 
@@ -100,6 +105,8 @@ def make_status(model: ReportModel, page: str, at: float) -> RunStatus:
         page,
         now.problems,
         integration,
+        at - now.steering.paused_at if now.steering.paused_at else 0.0,
+        now.steering.paused_by,
     )
 
 
@@ -110,6 +117,9 @@ def status_lines(model: ReportModel, status: RunStatus) -> tuple[str, ...]:
         steps = Counter(live.doing for live in status.live)
         doing = "".join(f", {count} {word}" for word, count in steps.items())
         lines.append(f"slots: {status.used_slots} of {status.slots}{doing}")
+    if status.paused_by:
+        resume = f"mngr tmr resume {status.run}"
+        lines.append(f"paused by {status.paused_by}, {clock(status.paused_s)} ago: {resume}")
     lines += _stage_lines(status)
     shown = [live for live in status.live if live.doing != _WORDS[TaskPhase.TO_VERIFY]]
     for live in shown[:_MOST]:
