@@ -82,8 +82,8 @@ class TimedOutError(MngrError):
     exit_code = ExitCode.TIMED_OUT
 
 
-def did_you_mean(word: str, known: Iterable[str], *, else_hint: str = "") -> str:
-    """A hint naming the nearest known word, or all of them when none is near."""
+def did_you_mean(word: str, known: Iterable[str], *, else_hint: str = "", form: str = '"{}"') -> str:
+    """A hint naming the nearest known word, or all of them when none is near; `form` is how it is written."""
     from mngr_lib.suggest import did_you_mean  # `--help` needs none
 
-    return did_you_mean(word, known, else_hint=else_hint)
+    return did_you_mean(word, known, else_hint=else_hint, form=form)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 
-def nearest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
+def nearest(word: str, known: Iterable[str], cutoff: float = 0.7) -> str | None:
     """The known word that is most like this one, or None when none is."""
     from difflib import get_close_matches  # 10 ms that only an error costs
 

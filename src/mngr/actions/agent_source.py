@@ -23,7 +23,7 @@ def find_work(name: str, base: str, manager: Manager, *, include_dirty: bool) ->
     source = worked_on(row.host, row.spec, base=base, include_dirty=include_dirty)
     if source is None:
         raise UsageError(f'"{row.agent.name}" has a repository of its own', hint=hint)
-    return source
+    return msgspec.structs.replace(source, project=row.spec.project)
 
 
 def worked_on(

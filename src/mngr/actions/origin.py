@@ -3,6 +3,8 @@
 import os
 import re
 
+import msgspec
+
 from mngr.actions.manager import Manager
 from mngr.errors import MngrError
 from mngr.model.ids import is_agent_id, is_valid_name, slug
@@ -17,24 +19,25 @@ _CLONE_S = 1800.0
 
 def find_origin(text: str, base: str, manager: Manager, *, include_dirty: bool) -> WorkSource:
     """Reads `--from`: a path first, then a git URL, then an agent's name."""
-    path = os.path.join(manager.cwd, text)
+    path, project = os.path.join(manager.cwd, text), ""
     if not os.path.isdir(path):
         if re.match(_URL, text):
-            path = _clone_of(text, manager)
+            project = slug(text.removesuffix(".git").rpartition("/")[2], 40) or "repository"
+            path = _clone_of(text, project, manager)
         elif is_valid_name(text) or is_agent_id(text):
             from mngr.actions.agent_source import find_work  # looks at every host, and few creations need it
 
             return find_work(text, base, manager, include_dirty=include_dirty)
-    return find_source(path, base=base, include_dirty=include_dirty)
+    source = find_source(path, base=base, include_dirty=include_dirty)
+    return msgspec.structs.replace(source, project=project)
 
 
-def _clone_of(url: str, manager: Manager) -> str:
+def _clone_of(url: str, name: str, manager: Manager) -> str:
     """A clone of ours, made once and brought up to date each time."""
     folder = f"{manager.host_dir}/sources"
     os.makedirs(folder, mode=0o700, exist_ok=True)
     import zlib  # few creations need it
 
-    name = slug(url.removesuffix(".git").rpartition("/")[2], 40) or "repository"
     path = f"{folder}/{name}-{zlib.crc32(url.encode()):08x}"
     with locked(f"{path}.lock", timeout_s=_CLONE_S):
         if not os.path.isdir(f"{path}/.git"):

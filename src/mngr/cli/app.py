@@ -7,9 +7,10 @@ from typing import Any
 import click
 
 from mngr import __version__, registry
-from mngr.cli.commands import ALIASES, COMMANDS, EQUIVALENT_COMMANDS
+from mngr.cli.commands import ALIASES, COMMANDS
 from mngr.cli.errors import guarded
 from mngr.cli.overview import overview
+from mngr.cli.shipped import read_equivalents
 from mngr.errors import UsageError, did_you_mean
 from mngr_lib import trace
 
@@ -53,14 +54,11 @@ def plugin_command(entry: registry.RegistryEntry) -> click.Command:
 
 def unknown_command(word: str) -> UsageError:
     """The error for a word that is no command; its hint is the command that was probably meant."""
-    message = f'no command "{word}"'
-    if word in EQUIVALENT_COMMANDS:
-        return UsageError(message, hint=f"mngr {EQUIVALENT_COMMANDS[word]}")
-    known = [*COMMANDS, *ALIASES, *EQUIVALENT_COMMANDS, *registry.entries(registry.COMMANDS)]
-    hint = did_you_mean(word, known, else_hint="see: mngr --help")
-    for foreign, command in EQUIVALENT_COMMANDS.items():
-        hint = hint.replace(f'"{foreign}"?', f'"{command}"?')
-    return UsageError(message, hint=hint)
+    message, equivalents = f'no command "{word}"', read_equivalents()
+    if word in equivalents:
+        return UsageError(message, hint=equivalents[word])
+    known = [*COMMANDS, *ALIASES, *registry.entries(registry.COMMANDS)]
+    return UsageError(message, hint=did_you_mean(word, known, else_hint="see: mngr --help"))
 
 
 def _print_version(ctx: click.Context, _: click.Parameter, is_asked: bool) -> None:

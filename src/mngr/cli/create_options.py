@@ -40,7 +40,7 @@ def with_create_options(function: F) -> F:
 def request_from_words(
     context: click.Context, options: Mapping[str, Any], words: Mapping[str, Any], config: Config
 ) -> CreateSpec:
-    """What the command line asks for, then its template, then `[commands.create]`; tables of all three add up.
+    """What the command line asks for, then its templates, then `[commands.create]`; tables of all add up.
 
     `options` are fields by their options, `words` those that the command line gives otherwise.
     """
@@ -55,6 +55,6 @@ def request_from_words(
     defaults = {
         name: configured[name] if name in asked else options[name] for name in configured if options.get(name)
     }
-    template = asked.pop("template", "") or defaults.get("template", "")
-    request = read_request({**asked, "template": template})
-    return join_requests(request, read_request({**defaults, "template": ""}), config=config)
+    templates = asked.pop("template", ()) or defaults.get("template", ())
+    request = read_request({**asked, "template": templates})
+    return join_requests(request, read_request({**defaults, "template": ()}), config=config)

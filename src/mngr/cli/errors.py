@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 from mngr.cli.render import discard, show_error, show_note
+from mngr.cli.shipped import read_equivalents
 from mngr.errors import ExitCode, MngrError, UsageError, did_you_mean
 from mngr_lib.safe_text import OutputError, SafeStream
 
@@ -147,7 +148,11 @@ def _in_our_words(error: click.UsageError) -> UsageError:
                 f'no option "{name}"', hint=f"options come after the command: mngr COMMAND {name}"
             )
         known = [word for param in context.command.params for word in (*param.opts, *param.secondary_opts)]
-        words = [word for word in known if word.startswith("--")]
-        return UsageError(f'no option "{name}"', hint=did_you_mean(name, words, else_hint=hint))
+        # Without the two dashes, which would make all of them alike.
+        words = [word[2:] for word in known if word.startswith("--")]
+        near = did_you_mean(name.lstrip("-"), words, else_hint=hint, form='"--{}"')
+        return UsageError(
+            f'no option "{name}"', hint=read_equivalents().get(f"{context.command.name} {name}", near)
+        )
     message = error.format_message().rstrip(".")
     return UsageError(message[:1].lower() + message[1:], hint=hint)

@@ -1,6 +1,6 @@
 """What all commands share: `--format`, `-q`, `-v`, `-S`, defaults from the config, examples in the help."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import click
@@ -10,7 +10,7 @@ from mngr.cli.call import Call
 from mngr.cli.commands import COMMANDS
 from mngr.cli.option_groups import CommonVerbOption, RequestOption, option_groups, option_lines
 from mngr.cli.render import HUMAN, JSON, CommandOutput
-from mngr.config.keys import join_key
+from mngr.config.keys import Key, join_key
 from mngr.config.layers import Config, check_command_keys, check_template_keys, check_verbs
 from mngr.errors import UsageError, did_you_mean
 from mngr.registry import plugin_commands
@@ -89,19 +89,19 @@ class Verb(click.Command):
         if config.section("commands"):
             check_verbs(config, (*COMMANDS, *plugin_commands()))
             ctx.default_map = self._defaults(ctx, config)
-        template = given.get("template") or (ctx.default_map or {}).get("template")
-        if self.rules.has_templates and template:
+        templates = given.get("template") or (ctx.default_map or {}).get("template")
+        if self.rules.has_templates and templates:
             check_template_keys(config, (*option_names(self), "args", "name"))
-            named = defaults_from(config.section(join_key(("templates", str(template)))), self)
             request = {param.name for param in self.params if isinstance(param, RequestOption)}
-            own = {name: value for name, value in named.items() if name not in request}
-            ctx.default_map = {**(ctx.default_map or {}), **own}
+            for template in templates:
+                named = defaults_from(config.section(join_key(("templates", str(template)))), self)
+                own = {name: value for name, value in named.items() if name not in request}
+                ctx.default_map = {**(ctx.default_map or {}), **own}
 
     def _defaults(self, ctx: click.Context, config: Config) -> dict[str, Any]:
         group = ctx.parent.command if ctx.parent and isinstance(ctx.parent.command, VerbGroup) else None
         name = (group or self).name or ""
-        commands = list(group.commands.values()) if group else [self]
-        check_command_keys(config, name, {key for command in commands for key in option_names(command)})
+        check_command_keys(config, name, *default_keys(group or self))
         return defaults_from(config.section(f"commands.{name}"), self)
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -157,6 +157,39 @@ class VerbGroup(click.Group):
         if args[0] not in self.commands and not args[0].startswith("-"):
             raise UsageError(f'no command "{self.name} {args[0]}"', hint=did_you_mean(args[0], self.commands))
         return super().resolve_command(ctx, args)
+
+
+def check_defaults(config: Config) -> None:
+    """Refuses defaults for commands and options that there are not, of all commands that the config names."""
+    check_verbs(config, (*COMMANDS, *plugin_commands()))
+    for name in config.section("commands"):
+        check_command_keys(config, name, *default_keys(_command(name)))
+
+
+def check_default(key: Key) -> None:
+    """Refuses to set a default for a command or an option that there is not: all its calls would fail."""
+    known: Collection[str] = (*COMMANDS, *plugin_commands())
+    shown, name = known, key[1]
+    if name in known and len(key) > 2:
+        known, shown = default_keys(_command(name))
+        name = key[2]
+    if name not in known:
+        raise UsageError(f"cannot set that: unknown key {join_key(key)}", hint=did_you_mean(name, shown))
+
+
+def default_keys(command: click.Command) -> tuple[set[str], set[str]]:
+    """The options of a command or a group that the config may name, and those of them that are no older names."""
+    commands = list(command.commands.values()) if isinstance(command, click.Group) else [command]
+    known = {key: param for each in commands for key, param in option_names(each).items()}
+    return set(known), {key for key, param in known.items() if f"--{key.replace('_', '-')}" in param.opts}
+
+
+def _command(name: str) -> click.Command:
+    root = click.get_current_context().find_root()
+    assert isinstance(root.command, click.Group)
+    found = root.command.get_command(root, name)
+    assert found
+    return found
 
 
 def option_names(command: click.Command) -> dict[str, click.Parameter]:

@@ -133,9 +133,11 @@ def load_config(
     return Config(places.host_dir, places.repo_root, tuple(layers), _in_effect(layers), notes)
 
 
-def check_command_keys(config: Config, verb: str, known: Collection[str]) -> None:
-    """Refuses defaults for options that the verb does not have; `-` and `_` are the same."""
-    _check_names(config, ("commands", verb), {name.replace("-", "_") for name in known})
+def check_command_keys(
+    config: Config, verb: str, known: Collection[str], shown: Collection[str] = ()
+) -> None:
+    """Refuses defaults for options that the verb does not have; a hint names those that are `shown`."""
+    _check_names(config, ("commands", verb), {name.replace("-", "_") for name in known}, shown)
 
 
 def check_template_keys(config: Config, known: Collection[str]) -> None:
@@ -155,11 +157,12 @@ def check_section_keys(config: Config, section: str, known: Collection[str]) -> 
     _check_names(config, (section,), set(known))
 
 
-def _check_names(config: Config, table: Key, known: set[str]) -> None:
+def _check_names(config: Config, table: Key, known: Collection[str], shown: Collection[str] = ()) -> None:
     for name in config.section(join_key(table)):
         if name not in known:
             dotted = join_key((*table, name))
-            raise UsageError(f"{config.source(dotted)}: unknown key {dotted}", hint=did_you_mean(name, known))
+            hint = did_you_mean(name, shown or known)
+            raise UsageError(f"{config.source(dotted)}: unknown key {dotted}", hint=hint)
 
 
 def _file_layer(path: str, places: ConfigDirs, schema: Schema) -> Layer | None:

@@ -22,6 +22,8 @@ class WorkSource(Struct, frozen=True):
     include_dirty: bool = False
     top: str = ""
     """The top of the work tree that `path` lies in; empty without git."""
+    project: str = ""
+    """What it is called, where that is not the name of its folder."""
     dirty: str = ""
     """A commit on top of `head` that holds the uncommitted work already; empty: `include_dirty` takes it."""
 

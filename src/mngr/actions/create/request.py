@@ -37,7 +37,11 @@ class WorkOptions(HostOptions, frozen=True, kw_only=True):
         "--upload LOCAL:REMOTE",
         "Copy a file to REMOTE in its work dir, or a folder (or a file, to REMOTE/) into it; repeatable.",
     ] = ()
-    setup: Annotated[str, "--setup CMD", "Run in the work dir before the agent starts."] = ""
+    setup: Annotated[
+        tuple[str, ...],
+        "--setup CMD",
+        "Run in the work dir before the agent starts; repeatable, in this order.",
+    ] = ()
 
 
 class AgentOptions(WorkOptions, frozen=True, kw_only=True):
@@ -81,7 +85,11 @@ class CreateSpec(AgentOptions, frozen=True, kw_only=True, omit_defaults=True):
     name: str = ""
     provider: Annotated[str, "--provider NAME", "Who provides the host: the same as NAME@.PROVIDER."] = ""
     message: str = ""
-    template: Annotated[str, "-t, --template NAME", "Take options from [templates.NAME] of the config."] = ""
+    template: Annotated[
+        tuple[str, ...],
+        "-t, --template NAME",
+        "Take options from [templates.NAME] of the config; repeatable, later ones win.",
+    ] = ()
     reuse: Annotated[
         bool, "--reuse", "If there is an agent of that name, take it (and start it) instead of failing."
     ] = False
@@ -104,9 +112,9 @@ class CreateFields(TypedDict, total=False):
     labels: dict[str, str]
     project: str
     windows: dict[str, str]
-    setup: str
+    setup: str | tuple[str, ...]
     upload: tuple[str, ...]
-    template: str
+    template: str | tuple[str, ...]
     reuse: bool
     snapshot: str
     idle_timeout: str
@@ -197,7 +205,7 @@ def read_request(fields: Mapping[str, Any]) -> CreateSpec:
             words = [value] if isinstance(value, str) else [str(word) for word in value]
             asked[option.field] = parse_labels(words) if option.field == "labels" else _pairs(option, words)
         elif isinstance(option.default, tuple) and isinstance(value, str):
-            asked[option.field] = [value]
+            asked[option.field] = [value] if value else []
         elif option.metavar == "DURATION" and value:
             asked[option.field] = str(value)
             parse_duration(str(value))
@@ -235,22 +243,25 @@ def _pairs(option: DeclaredOption, words: Iterable[str]) -> dict[str, str]:
 
 
 def join_requests(*requests: CreateSpec, config: Config) -> CreateSpec:
-    """One request of several: an earlier one wins, and the template of each wins over the requests after it."""
+    """One request of several: an earlier one wins, and the templates of each win over the requests after it."""
     joined = CreateSpec()
     for request in requests:
-        joined = with_defaults(joined, msgspec.structs.replace(request, template=""))
-        if request.template:
-            table = config.section(join_key(("templates", request.template)))
-            if not table:
-                known = config.section("templates")
-                hint = did_you_mean(request.template, known) or "[templates.NAME] in the config"
-                raise UsageError(f'no template "{request.template}"', hint=hint)
-            asked, other = split_request(table)
-            for key in other:
-                if key not in COMMAND_OPTIONS:
-                    raise UsageError(
-                        f'template "{request.template}" has an unknown option "{key}"',
-                        hint=did_you_mean(key, request_keys()),
-                    )
-            joined = with_defaults(joined, read_request({**asked, "template": ""}))
+        joined = with_defaults(joined, msgspec.structs.replace(request, template=()))
+        for name in reversed(request.template):
+            joined = with_defaults(joined, _read_template(name, config))
     return joined
+
+
+def _read_template(name: str, config: Config) -> CreateSpec:
+    table = config.section(join_key(("templates", name)))
+    if not table:
+        known = config.section("templates")
+        hint = did_you_mean(name, known) or "[templates.NAME] in the config"
+        raise UsageError(f'no template "{name}"', hint=hint)
+    asked, other = split_request(table)
+    for key in other:
+        if key not in COMMAND_OPTIONS:
+            raise UsageError(
+                f'template "{name}" has an unknown option "{key}"', hint=did_you_mean(key, request_keys())
+            )
+    return read_request({**asked, "template": ()})

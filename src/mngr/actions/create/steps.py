@@ -99,7 +99,7 @@ def draft(creation: Creation) -> Creation:
         work_dir=os.path.normpath(plan.address.path) if plan.address.path else "",
         created_at=time.time(),
         labels=check_labels(asked.labels),
-        project=asked.project or os.path.basename(source.path),
+        project=asked.project or source.project or os.path.basename(source.path),
         branch=parse_branch_option(plan.branch, name).new if source.common_dir else "",
         base_commit=seed.base_commit or source.head,
         source=source.path,
@@ -237,18 +237,19 @@ def prepare(creation: Creation) -> Creation:
 
 
 def set_up(creation: Creation) -> Creation:
-    """Runs the command of `--setup` as the agent would."""
-    host, spec, script = creation.host, creation.spec, creation.plan.spec.setup
-    if not script:
+    """Runs the commands of `--setup`, one after another, as the agent would."""
+    host, spec, scripts = creation.host, creation.spec, creation.plan.spec.setup
+    if not scripts:
         return creation
     paths = HostPaths(host.dir).agent(spec.id)
     host.write(paths.run, run_file_text(creation.run, paths).encode("utf-8", "surrogateescape"))
-    done = host.run(agent_shell_argv(host, spec.id, ("sh", "-c", script)), timeout_s=_SETUP_DEADLINE_S)
-    if done.code != 0:
-        raise MngrError(
-            f'setup of "{spec.name}" failed with exit code {done.code}: {done.complaint[-2000:]}',
-            hint=_setup_hint(script),
-        )
+    for script in scripts:
+        done = host.run(agent_shell_argv(host, spec.id, ("sh", "-c", script)), timeout_s=_SETUP_DEADLINE_S)
+        if done.code != 0:
+            raise MngrError(
+                f'setup of "{spec.name}" failed with exit code {done.code}: {done.complaint[-2000:]}',
+                hint=_setup_hint(script),
+            )
     return creation
 
 

@@ -75,15 +75,21 @@ def create_snapshot(
 def list_snapshots(
     agent: Agent | str | None = None, *, manager: Manager | None = None
 ) -> tuple[Snapshot, ...]:
-    """Snapshots on every host that answers, oldest first; of one agent, which may be destroyed by now."""
+    """Snapshots on every host that answers, oldest first; of one agent, which may be destroyed by now.
+
+    NotFoundError when there is neither such an agent nor a snapshot of it.
+    """
     manager = default_manager(manager)
     agent_name = agent if isinstance(agent, str) else agent.id if agent else ""
     found = [snapshot for snapshot, _ in _everywhere(manager)]
     known = {(shot.name, shot.agent_id) for shot in found}
     found += [shot for shot, _ in kept_hosts(manager) if (shot.name, shot.agent_id) not in known]
     if agent_name:
-        ids = {row.agent.id for row in resolve(manager, [agent_name]).rows} or {agent_name}
+        resolved = resolve(manager, [agent_name])
+        ids = {row.agent.id for row in resolved.rows} or {agent_name}
         found = [shot for shot in found if shot.agent_id in ids or shot.agent_name == agent_name]
+        for error in () if found else resolved.missing.values():
+            raise error
     return tuple(sorted(found, key=lambda snapshot: snapshot.created_at))
 
 

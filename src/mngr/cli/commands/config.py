@@ -12,12 +12,12 @@ from mngr.cli.call import Call
 from mngr.cli.editor import edit_file
 from mngr.cli.table import align
 from mngr.cli.terminal_text import columns
-from mngr.cli.verb import VerbGroup, verb
+from mngr.cli.verb import VerbGroup, check_default, check_defaults, verb
 from mngr.config.edit import Edited, file_for, set_value, unset_value
 from mngr.config.keys import parse_key
 from mngr.config.layers import LayerValue, check_section_keys
 from mngr.config.locate import ConfigDirs, find_places
-from mngr.config.schema import with_sections
+from mngr.config.schema import canonical_key, with_sections
 from mngr.config.toml import format_value
 from mngr.config.trust import TrustedFile, trust
 from mngr.errors import ExitCode, MngrError
@@ -52,6 +52,8 @@ def with_scope(function: F) -> F:
         )
     ):
         click.option(f"--{word}", "scope", flag_value=word, default=None, help=text)(function)
+    words = click.Choice(["user", "project", "local"])
+    click.option("--scope", "scope", type=words, default=None, help="The same as a word.")(function)
     return function
 
 
@@ -98,7 +100,10 @@ def set_command(call: Call, *, key: str, value: str, scope: str | None) -> int:
 
     The rest of the file stays as it is, comments too.
     """
-    section = parse_key(key)[0]
+    parts = canonical_key(parse_key(key))
+    section = parts[0]
+    if section == "commands" and len(parts) > 1:
+        check_default(parts)
     keys = section_keys(section)
     schema = with_sections(tuple(entries(COMMANDS)), {} if keys is None else {section: keys})
     _tell(call, set_value(_places(), scope or "user", key, value, schema), "Set")
@@ -126,6 +131,7 @@ def edit_command(call: Call, *, scope: str | None) -> int:
     os.makedirs(os.path.dirname(path), mode=0o777 if scope in ("project", "local") else 0o700, exist_ok=True)
     edit_file(path)
     loaded = call.manager.config
+    check_defaults(loaded)
     for section in entries(COMMANDS):
         if loaded.section(section) and (keys := section_keys(section)) is not None:
             check_section_keys(loaded, section, keys)

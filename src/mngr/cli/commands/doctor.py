@@ -2,8 +2,8 @@
 
 from mngr.actions.doctor import examine
 from mngr.cli.call import Call
-from mngr.cli.verb import verb
-from mngr.errors import ExitCode
+from mngr.cli.verb import check_defaults, verb
+from mngr.errors import ExitCode, MngrError
 from mngr.model.finding import Finding
 from mngr_lib.safe_text import one_line
 
@@ -21,11 +21,22 @@ _MARKS = {"error": "missing", "warning": "warning"}
 def command(call: Call) -> int:
     """Find what is missing on this machine, offline, and say the command that fixes it."""
     call.output.check(Finding)
-    findings = list(examine(manager=call.manager))
+    findings = [_with_defaults(call, finding) for finding in examine(manager=call.manager)]
     call.output.many(findings, lambda: "\n".join(finding_text(finding) for finding in findings))
     return (
         ExitCode.FAILED if any(not one.ok and one.severity == "error" for one in findings) else ExitCode.DONE
     )
+
+
+def _with_defaults(call: Call, finding: Finding) -> Finding:
+    """What of the config only the commands themselves can judge: the options that it sets defaults for."""
+    if finding.name != "config" or not finding.ok:
+        return finding
+    try:
+        check_defaults(call.manager.config)
+    except MngrError as error:
+        return Finding("config", False, finding.severity, error.message, error.hint or "mngr config edit")
+    return finding
 
 
 def finding_text(finding: Finding) -> str:

@@ -38,7 +38,7 @@ class ExecResult(Struct, frozen=True):
     examples="""
         mngr exec foo -- git status
         mngr exec foo bar -- make test
-        mngr exec --all --timeout 5m -- sh -c 'git log --oneline | head -3'
+        mngr exec --all --timeout 5m -- 'git log --oneline | head -3'
         tar c data | mngr exec foo -i -- tar x
     """,
 )
@@ -63,12 +63,21 @@ def command(
 ) -> int:
     """Run a command on the agent's host, in its work dir and with its environment.
 
+    A single word with blanks in it, such as 'ls -la | head', is a line for sh.
+
     With one agent its output comes as it is made, and its exit code is ours. With several, each one's output
     comes when it has ended, with a heading on stderr. Output is passed on byte for byte; when it is not read any
     more, the command is ended.
     """
     if not args and not all and len(names) > 1:
         names, args = names[:1], names[1:]
+        if args[0].startswith("-"):
+            raise UsageError(
+                f'"{args[0]}" stands where the command begins',
+                hint=f"options come before the agent: mngr exec {args[0]} … {names[0]} -- PROGRAM ARGS",
+            )
+    if len(args) == 1 and len(args[0].split()) > 1:
+        args = ("sh", "-c", args[0])
     if not args:
         raise UsageError("what should be run?", hint="mngr exec NAME -- PROGRAM ARGS")
     call.output.check(ExecResult)

@@ -12,7 +12,7 @@ from mngr.actions.list import Listing, explain, look_and_list
 from mngr.actions.rows import Row, key_of
 from mngr.cli.call import Call
 from mngr.cli.options import with_filters
-from mngr.cli.render import JSON, put, put_styled
+from mngr.cli.render import JSON, CommandOutput, put, put_styled
 from mngr.cli.table import agents_table, align, state_text
 from mngr.cli.terminal_text import columns, wants_colour
 from mngr.cli.verb import verb
@@ -81,6 +81,7 @@ class ListView(Struct, frozen=True):
     "--sort", multiple=True, metavar="FIELD", help="Order by a field; -FIELD for the reverse; repeatable."
 )
 @click.option("--fields", metavar="FIELD,...", default="", help="Show these fields of each.")
+@click.option("--ids", is_flag=True, help="Only their ids, one on a line.")
 @click.option("--limit", type=click.IntRange(1), default=None, metavar="N", help="At most N of them.")
 @click.option("--watch", is_flag=True, help="Stay, show changes as they come, and mark who needs you.")
 @click.option("--explain", "wants_evidence", is_flag=True, help="The evidence for each state, and its age.")
@@ -94,6 +95,7 @@ def command(
     filter: Filter,
     sort: tuple[str, ...],
     fields: str,
+    ids: bool,
     limit: int | None,
     watch: bool,
     wants_evidence: bool,
@@ -110,6 +112,8 @@ def command(
         from mngr.cli.schema import print_schema
 
         return print_schema(call)
+    if ids:
+        call.output = CommandOutput("{id}", quiet=call.output.quiet, verbose=call.output.verbose)
     shape = ListView.of(sort, fields, limit)
     call.output.check(HostRef if wants_hosts else Agent)
     if watch:

@@ -1,6 +1,7 @@
 """`mngr message`."""
 
 import click
+from msgspec.structs import replace
 
 from mngr.actions.message import Messaged, message
 from mngr.actions.rows import Row
@@ -21,6 +22,7 @@ from mngr_lib.safe_text import one_line
     "message",
     examples="""
         mngr message foo -m "now write the tests"
+        mngr message foo "go on"
         mngr message foo bar --message-file task.md
         git diff | mngr message reviewer
         mngr message foo -m "go on" --wait turn --timeout 10m
@@ -61,6 +63,9 @@ def command(
     if dry_run:
         return would(call, chosen, "message")
     given = text is not None or file is not None or edit
+    if not given and len(chosen.names) > 1 and len(chosen.names[-1].split()) > 1:
+        # No agent has a name with blanks in it: mngr message foo "go on".
+        chosen, text, given = replace(chosen, names=chosen.names[:-1]), chosen.names[-1], True
     common = None
     if given or not chosen.from_stdin:
         common = message_or_editor(text, file, edit=edit, stdin_is_free=not chosen.from_stdin)

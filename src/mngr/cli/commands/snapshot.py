@@ -5,6 +5,7 @@ import msgspec
 
 from mngr.actions.snapshots.snapshot import (
     Snapshot,
+    agent_of_directory,
     create_snapshot,
     destroy_snapshot,
     find_snapshot,
@@ -15,21 +16,33 @@ from mngr.actions.snapshots.snapshot import (
 )
 from mngr.cli.call import Call
 from mngr.cli.confirm import confirm
-from mngr.cli.options import dry_run_option, yes_option
+from mngr.cli.dry_run import would
+from mngr.cli.options import JOBS, Chosen, dry_run_option, yes_option
+from mngr.cli.outcome import report
 from mngr.cli.render import change_text
+from mngr.cli.stdin import read_items
 from mngr.cli.table import align
+from mngr.cli.targets import do_each
 from mngr.cli.terminal_text import columns
 from mngr.cli.verb import VerbGroup, verb
-from mngr.errors import ExitCode
+from mngr.errors import ExitCode, UsageError
 from mngr.model.agent import Change
 from mngr_lib.safe_text import one_line
 
 
-@verb("create", examples="mngr snapshot create foo before-refactoring\nmngr snapshot create my-snapshot")
-@click.argument("agent", metavar="[AGENT]", required=False, default="")
+@verb(
+    "create",
+    examples="""
+        mngr snapshot create foo before-refactoring
+        mngr snapshot create my-snapshot
+        mngr list --running --format jsonl | mngr snapshot create -
+    """,
+)
+@click.argument("agent", metavar="[AGENT|-]", required=False, default="")
 @click.argument("name", metavar="[NAME]", required=False, default="")
+@click.option("--name", "named", default="", metavar="NAME", help="The same as the second word.")
 @dry_run_option
-def create_command(call: Call, *, agent: str, name: str, dry_run: bool) -> int:
+def create_command(call: Call, *, agent: str, name: str, named: str, dry_run: bool) -> int:
     """Keep an agent's work tree and state as they are now.
 
     The environment it was given is kept too, secrets included, in files that only you can read, and stays when the
@@ -38,22 +51,44 @@ def create_command(call: Call, *, agent: str, name: str, dry_run: bool) -> int:
     A single word that names no agent is the snapshot's name, for the agent of this directory or the only one.
     """
     call.output.check(Snapshot)
+    if named:
+        if name:
+            raise UsageError(f'two names: "{name}" and "{named}"', hint="give one")
+        # A single word would be the name of the snapshot.
+        agent, name = agent or agent_of_directory(call.manager).id, named
+    if agent == "-":
+        if name:
+            raise UsageError("several snapshots cannot have one name", hint="leave it out: each gets its own")
+        each = Chosen((agent,))
+        if dry_run:
+            return would(call, each, "make a snapshot of")
+        made = do_each(call, each, lambda _, row: create_snapshot(row.agent, manager=call.manager), JOBS)
+        return report(call, each, made, _made_text)
     found, name = snapshot_target([word for word in (agent, name) if word], manager=call.manager)
     if dry_run:
         record = {"agent": found.name, "name": name, "changed": False}
         call.output.one(record, lambda: f"Would make a snapshot of {one_line(found.name)}")
         return ExitCode.DONE
-    made = create_snapshot(found, name, manager=call.manager)
-    call.output.one(made, lambda: f"Snapshot {one_line(made.name)} of {one_line(found.name)}")
+    snapshot = create_snapshot(found, name, manager=call.manager)
+    call.output.one(snapshot, lambda: _made_text(snapshot))
     return ExitCode.DONE
 
 
+def _made_text(snapshot: Snapshot) -> str:
+    return f"Snapshot {one_line(snapshot.name)} of {one_line(snapshot.agent_name)}"
+
+
 @verb("list", examples="mngr snapshot list\nmngr snapshot list foo --json")
-@click.argument("agent", required=False, default="")
+@click.argument("agent", metavar="[AGENT|-]", required=False, default="")
 def list_command(call: Call, *, agent: str) -> int:
-    """Show snapshots, of one agent or all."""
+    """Show snapshots, of one agent, of those on stdin (-) or of all."""
     call.output.check(Snapshot)
-    found = list(list_snapshots(agent or None, manager=call.manager))
+    if agent == "-":
+        named = {item.target for items in read_items() for item in items}
+        every = list_snapshots(manager=call.manager)
+        found = [one for one in every if {one.agent_id, one.agent_name} & named]
+    else:
+        found = list(list_snapshots(agent or None, manager=call.manager))
 
     def human() -> str:
         if not found:
