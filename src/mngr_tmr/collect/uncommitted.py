@@ -4,6 +4,7 @@ import os
 import shlex
 
 import mngr
+from mngr_e2e.tutorial.citations import is_test_file
 from mngr_tmr.git import run_git
 from mngr_tmr.model.run import RunSpec
 
@@ -36,11 +37,6 @@ def uncommitted_tests(run: RunSpec) -> tuple[str, ...]:
     return tuple(
         path
         for path in changed
-        if _is_test_file(path)
+        if is_test_file(path)
         and any(place == "." or path == place or path.startswith(place + "/") for place in places)
     )
-
-
-def _is_test_file(path: str) -> bool:
-    name = os.path.basename(path)
-    return name.endswith(".py") and (name.startswith("test_") or name.endswith("_test.py"))

@@ -102,7 +102,25 @@ def open_copy(
 
     Of our own environment only what every agent has reaches it, and `env`.
     """
-    copy = Copy(run, commit, _make(run, commit, env or {}, manager), manager)
+    options, own = run.options, f"{commit[:10]}-{os.urandom(3).hex()}"
+    try:
+        agent = mngr.create(
+            agent_name("tmr", run.id, "copy", own),
+            type="command",
+            args=("cat",),
+            source=run.repo,
+            transfer=options.transfer,
+            branch=f"{commit}:tmr/{run.id}/copy-{own}",
+            setup=helper_setup(options.setup, helper_config(run)),
+            env=dict(env or {}),
+            **host_words(options, manager),
+            labels={**options.labels, **mngr.owner_labels(), RUN_LABEL: run.id, COMMIT_LABEL: commit[:12]},
+            manager=manager,
+        ).agent
+    except mngr.AgentDiedError as error:
+        mngr.destroy(error.change.agent, manager=manager)
+        raise
+    copy = Copy(run, commit, agent, manager)
     try:
         yield copy
     finally:
@@ -122,27 +140,6 @@ def remove_garbage_of_copies(run: RunSpec, manager: mngr.Manager | None = None) 
     left = [item for item in mngr.find_garbage(manager=manager) if copies in item.what]
     if left:
         mngr.remove_garbage(left, manager=manager)
-
-
-def _make(run: RunSpec, commit: str, env: Mapping[str, str], manager: mngr.Manager | None) -> mngr.Agent:
-    options, own = run.options, f"{commit[:10]}-{os.urandom(3).hex()}"
-    try:
-        return mngr.create(
-            agent_name("tmr", run.id, "copy", own),
-            type="command",
-            args=("cat",),
-            source=run.repo,
-            transfer=options.transfer,
-            branch=f"{commit}:tmr/{run.id}/copy-{own}",
-            setup=helper_setup(options.setup, helper_config(run)),
-            env=dict(env),
-            **host_words(options, manager),
-            labels={**options.labels, **mngr.owner_labels(), RUN_LABEL: run.id, COMMIT_LABEL: commit[:12]},
-            manager=manager,
-        ).agent
-    except mngr.AgentDiedError as error:
-        mngr.destroy(error.change.agent, manager=manager)
-        raise
 
 
 class _Tail:

@@ -82,19 +82,13 @@ def telling_line(text: str) -> str:
     starts = [number for number, line in enumerate(marked, 1) if line.strip() == "stderr:"]
     stderr = [line.strip() for line in marked[starts[-1] :]] if starts else []
     complaint = next((line for line in reversed(stderr) if _EXCEPTION.match(line)), (stderr or [""])[0])
-    words += _ending(words, marked)
+    # The exit code that the test kit shows beside what was expected, unless it is 0 and nothing was asked of it.
+    ends = [line.strip() for line in marked if line.strip().startswith("exit code: ")]
+    code = ends[-1].removeprefix("exit code: ") if ends else ""
+    if code and (code != "0" or _ABOUT_ENDING.search(words)):
+        words += f", got exit code {code}"
     line = _EXCEPTION.sub(r"\1:", words, count=1).rstrip(" :") if _EXCEPTION.match(words) else words
     return one_line(f"{line}: {complaint}" if complaint else line, _LONGEST)
-
-
-def _ending(words: str, marked: list[str]) -> str:
-    """The exit code that the test kit shows beside what was expected, unless it is 0 and nothing was asked of it."""
-    codes = [
-        line.strip().removeprefix("exit code: ") for line in marked if line.strip().startswith("exit code: ")
-    ]
-    if not codes or (codes[-1] == "0" and not _ABOUT_ENDING.search(words)):
-        return ""
-    return f", got exit code {codes[-1]}"
 
 
 def normal(line: str) -> str:

@@ -10,17 +10,18 @@ def schema_text() -> str:
     schema = json_schema()
     kinds: dict[str, Any] = schema["$defs"]
     first = schema["$ref"].rpartition("/")[2]
-    parts = [_record(name, kinds[name]) for name in (first, *(name for name in kinds if name != first))]
-    return "\n\n".join(parts)
-
-
-def _record(name: str, schema: dict[str, Any]) -> str:
-    required = schema.get("required", ())
-    lines = [f"{name}. {schema['description']}"]
-    for field, part in schema["properties"].items():
-        about = f": {part['description']}" if "description" in part else ""
-        lines.append(f"- {field}: {_type(part)}{'' if field in required else _default(part)}{about}")
-    return "\n".join(lines)
+    records = []
+    for name in (first, *(name for name in kinds if name != first)):
+        lines = [f"{name}. {kinds[name]['description']}"]
+        for field, part in kinds[name]["properties"].items():
+            value, about = part.get("default"), ""
+            if field not in kinds[name].get("required", ()):
+                is_number = isinstance(value, int) and not isinstance(value, bool)
+                about = f" (default {value})" if is_number else " (optional)"
+            about += f": {part['description']}" if "description" in part else ""
+            lines.append(f"- {field}: {_type(part)}{about}")
+        records.append("\n".join(lines))
+    return "\n\n".join(records)
 
 
 def _type(part: dict[str, Any]) -> str:
@@ -34,8 +35,3 @@ def _type(part: dict[str, Any]) -> str:
         return f"list of {_type(part['items'])}"
     span = f" from {part['minimum']} to {part['maximum']}" if "minimum" in part else ""
     return {"string": "text"}.get(part["type"], str(part["type"])) + span
-
-
-def _default(part: dict[str, Any]) -> str:
-    value = part.get("default")
-    return f" (default {value})" if isinstance(value, int) and not isinstance(value, bool) else " (optional)"

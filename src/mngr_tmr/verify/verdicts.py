@@ -20,7 +20,15 @@ def runs_of(ran: PytestResult, node_id: str) -> tuple[TestRun, ...]:
         for phase in phases
         if phase.outcome == "rerun"
     )
-    return (*again, _last_run(ran, node_id, [phase for phase in phases if phase.outcome != "rerun"]))
+    phases = [phase for phase in phases if phase.outcome != "rerun"]
+    if not phases:
+        return (*again, TestRun(node_id, _unseen(ran.facts, node_id), message=_why_unseen(ran, node_id)))
+    outcome = _outcome(phases)
+    messages = [phase.text for phase in phases if phase.text]
+    if outcome == "error" and not messages:
+        messages = [f"it did not come to its end{_at_deadline(ran)}\n{ran.output[-_TAIL:]}"]
+    duration_s = sum(phase.duration_s for phase in phases)
+    return (*again, TestRun(node_id, outcome, duration_s, "\n".join(messages)[-_MESSAGE_MAX:]))
 
 
 def proven_run(ran: PytestResult, node_id: str) -> TestRun:
@@ -34,17 +42,6 @@ def proven_run(ran: PytestResult, node_id: str) -> TestRun:
         if unknown
         else last
     )
-
-
-def _last_run(ran: PytestResult, node_id: str, phases: Sequence[PytestPhase]) -> TestRun:
-    if not phases:
-        return TestRun(node_id, _unseen(ran.facts, node_id), message=_why_unseen(ran, node_id))
-    duration_s = sum(phase.duration_s for phase in phases)
-    outcome = _outcome(phases)
-    messages = [phase.text for phase in phases if phase.text]
-    if outcome == "error" and not messages:
-        messages = [f"it did not come to its end{_at_deadline(ran)}\n{ran.output[-_TAIL:]}"]
-    return TestRun(node_id, outcome, duration_s, "\n".join(messages)[-_MESSAGE_MAX:])
 
 
 def _outcome(phases: Sequence[PytestPhase]) -> TestOutcome:

@@ -2,7 +2,6 @@
 
 import os
 import tempfile
-from collections.abc import Iterator
 
 import mngr
 from mngr_lib.git import git_argv, git_env
@@ -39,6 +38,7 @@ def keep_both(repo: Repository, merged: Merge) -> str | None:
 
 
 def _both(contents: list[bytes]) -> bytes | None:
+    """The merged file with both insertions; None where a conflict is more than that."""
     base, ours, theirs = contents
     if any(b"\0" in side for side in contents):
         return None
@@ -51,22 +51,18 @@ def _both(contents: list[bytes]) -> bytes | None:
         done = mngr.run_program(argv, timeout_s=60, env=git_env(), cwd=folder)
     if done.code > 127:
         return None
-    lines = list(_joined(done.stdout.splitlines(keepends=True)))
-    return None if None in lines else b"".join(line for line in lines if line is not None)
-
-
-def _joined(lines: list[bytes]) -> Iterator[bytes | None]:
-    """Lines of a merged file with both insertions; None where a conflict is more than that."""
+    joined: list[bytes] = []
     part, kept = b"", dict[bytes, list[bytes]]()
-    for line in lines:
+    for line in done.stdout.splitlines(keepends=True):
         sign = line[:_WIDTH]
         if sign in (_OURS, _BASE, _THEIRS) and len(line.split()[0]) == _WIDTH:
             part = sign
             kept[part] = []
         elif sign == _END and part:
-            yield from [None] if kept.get(_BASE) else (*kept[_OURS], *kept[_THEIRS])
+            if kept.get(_BASE):
+                return None
+            joined += (*kept[_OURS], *kept[_THEIRS])
             part, kept = b"", {}
-        elif part:
-            kept[part].append(line)
         else:
-            yield line
+            (kept[part] if part else joined).append(line)
+    return b"".join(joined)

@@ -37,15 +37,17 @@ class BranchEvidence:
         """The fixes with what was seen of them."""
         surfaces = self._surfaces()
         needs = FixNeeds(self._builder, self._plan, self._built, records, measured)
-        return tuple(
-            self._fix(
-                fix,
-                witness(placed, self._plan, records, runner),
-                surfaces[placed.change.id],
-                needs.of(placed, _dependents(fix, fixes), runner),
-            )
-            for fix, placed in zip(fixes, self._built.fixes, strict=True)
-        )
+        found = []
+        for fix, placed in zip(fixes, self._built.fixes, strict=True):
+            # All that must be reverted before it can be.
+            gone = {fix.commit}
+            for other in fixes:
+                if gone.intersection(other.depends_on):
+                    gone.add(other.commit)
+            tasks = frozenset(task for one in fixes if one.commit in gone for task in one.tasks)
+            seen = witness(placed, self._plan, records, runner)
+            found.append(self._fix(fix, seen, surfaces[placed.change.id], needs.of(placed, tasks, runner)))
+        return tuple(found)
 
     def weakenings(self, base: str) -> tuple[WeakenedAssertion, ...]:
         """Where tests of the branch are weaker than those of the base, and the tasks that changed them."""
@@ -102,12 +104,3 @@ class BranchEvidence:
             )
             for change in changes
         }
-
-
-def _dependents(fix: Fix, fixes: Sequence[Fix]) -> frozenset[str]:
-    """The tasks of this fix and of all that must be reverted before it can be."""
-    gone = {fix.commit}
-    for other in fixes:
-        if gone.intersection(other.depends_on):
-            gone.add(other.commit)
-    return frozenset(task for one in fixes if one.commit in gone for task in one.tasks)

@@ -39,7 +39,14 @@ def _python(path: str, data: bytes) -> Iterator[str]:
         tree = ast.parse(data)
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
-            yield from _call(node)
+            called = node.func.attr if isinstance(node.func, ast.Attribute) else ast.unparse(node.func)
+            values = [arg.value for arg in node.args if isinstance(arg, ast.Constant)]
+            words = [value for value in values if isinstance(value, str)]
+            if called == "add_parser" and words:
+                yield f"command {words[0]}"
+            elif called in _OPTIONS:
+                yield from (f"option {word}" for word in words if word.startswith("-"))
+                yield from (f"argument {word}" for word in words[:1] if not word.startswith("-"))
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             for mark in node.decorator_list:
                 maker = mark.func if isinstance(mark, ast.Call) else mark
@@ -54,16 +61,6 @@ def _python(path: str, data: bytes) -> Iterator[str]:
                 yield f"command {name}"
     if path.rpartition("/")[2] == "__init__.py":
         yield from _exports(tree)
-
-
-def _call(call: ast.Call) -> Iterator[str]:
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else ast.unparse(call.func)
-    words = [arg.value for arg in call.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str)]
-    if name == "add_parser" and words:
-        yield f"command {words[0]}"
-    elif name in _OPTIONS:
-        yield from (f"option {word}" for word in words if word.startswith("-"))
-        yield from (f"argument {word}" for word in words[:1] if not word.startswith("-"))
 
 
 def _exports(tree: ast.Module) -> Iterator[str]:

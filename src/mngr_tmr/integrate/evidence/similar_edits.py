@@ -29,8 +29,20 @@ class NormalizedEdit(Struct, frozen=True):
 
 def shared_problems(changes: Sequence[TaskChange]) -> tuple[dict[str, Any], ...]:
     """Groups of similar edits in three or more files, each with counts and an example, the largest first."""
-    clusters = _clusters(edit for change in changes for edit in _edits(change))
-    found = [_problem(cluster) for cluster in clusters if len({edit.path for edit in cluster}) >= _LEAST]
+    found = []
+    for cluster in _clusters(edit for change in changes for edit in _edits(change)):
+        tasks, files = (sorted({getattr(edit, name) for edit in cluster}) for name in ("task", "path"))
+        if len(files) < _LEAST:
+            continue
+        example = cluster[0].text
+        problem: dict[str, Any] = {
+            "title": one_line(example.strip().split("\n")[0], 120),
+            "count": len(cluster),
+            "tasks": tasks,
+            "files": [shown(path) for path in files],
+            "example": example,
+        }
+        found.append(problem)
     return tuple(sorted(found, key=lambda problem: (-problem["count"], problem["title"])))
 
 
@@ -68,15 +80,3 @@ def _clusters(edits: Iterable[NormalizedEdit]) -> list[list[NormalizedEdit]]:
                 by_line.setdefault(line, []).append(len(groups))
             groups.append([edit])
     return groups
-
-
-def _problem(cluster: Sequence[NormalizedEdit]) -> dict[str, Any]:
-    tasks, files = (sorted({getattr(edit, name) for edit in cluster}) for name in ("task", "path"))
-    example = cluster[0].text
-    return {
-        "title": one_line(example.strip().split("\n")[0], 120),
-        "count": len(cluster),
-        "tasks": tasks,
-        "files": [shown(path) for path in files],
-        "example": example,
-    }

@@ -80,13 +80,18 @@ def _read(name: str, function: Function) -> FunctionAssertions:
         for call in ast.walk(function)
         if isinstance(call, ast.Call) and ast.unparse(call.func) in _EXCUSES
     ]
+    cases = 0
+    for mark in function.decorator_list:
+        if isinstance(mark, ast.Call) and ast.unparse(mark.func).endswith("parametrize") and mark.args[1:]:
+            values = mark.args[1]
+            cases += len(values.elts) if isinstance(values, ast.List | ast.Tuple | ast.Set) else 0
     return FunctionAssertions(
         is_test=name.rpartition("::")[2].startswith("test"),
         assertions=tuple(_assertions(inline_names(function).body, 0.0)),
         skips=tuple(text for text in excuses if "skip" in text.partition("(")[0]),
         xfails=tuple(text for text in excuses if "xfail" in text.partition("(")[0]),
         timeouts=dict(_timeouts(function)),
-        cases=sum(_cases(mark) for mark in function.decorator_list),
+        cases=cases,
     )
 
 
@@ -126,7 +131,13 @@ def _assertions(body: list[ast.stmt], less: float) -> Iterator[Assertion]:
                 yield from (_weaker(assertion, less) for assertion in _of_raises(item.context_expr))
             yield from _assertions(node.body, less)
         elif isinstance(node, ast.Try):
-            yield from _assertions(node.body, 9.0 if any(map(_swallows, node.handlers)) else less)
+            is_caught = False
+            for handler in node.handlers:
+                named = ast.unparse(handler.type) if handler.type else "Exception"
+                inside = (part for line in handler.body for part in ast.walk(line))
+                ends = any(isinstance(part, ast.Raise | ast.Assert) for part in inside)
+                is_caught |= any(name in named for name in _BROAD) and not ends
+            yield from _assertions(node.body, 9.0 if is_caught else less)
             yield from _assertions([*node.orelse, *node.finalbody], less)
         elif isinstance(node, ast.If):
             yield from _assertions([*node.body, *node.orelse], less + _CONDITIONAL)
@@ -144,12 +155,6 @@ def _weaker(assertion: Assertion, less: float) -> Assertion:
     )
 
 
-def _swallows(handler: ast.ExceptHandler) -> bool:
-    named = ast.unparse(handler.type) if handler.type else "Exception"
-    ends = any(isinstance(node, ast.Raise | ast.Assert) for part in handler.body for node in ast.walk(part))
-    return any(name in named for name in _BROAD) and not ends
-
-
 def _of_test(test: ast.expr) -> Iterator[Assertion]:
     """The demands of an expression that must be true."""
     if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
@@ -162,23 +167,19 @@ def _of_test(test: ast.expr) -> Iterator[Assertion]:
         )
         yield Assertion(ast.unparse(test), _TRUTHY / 2, subjects)
     elif isinstance(test, ast.Compare):
-        yield _of_compare(test)
+        op, right = test.ops[0], test.comparators[0]
+        is_containing = isinstance(op, ast.In | ast.NotIn)
+        about = right if is_containing and isinstance(test.left, ast.Constant) else test.left
+        strength = _EXACT if isinstance(op, ast.Eq | ast.Is) else _PARTIAL
+        if isinstance(op, ast.IsNot | ast.NotEq) and isinstance(right, ast.Constant):
+            strength = _TRUTHY
+        names = {ast.unparse(about)}
+        names |= {ast.unparse(right)} if strength == _EXACT and not isinstance(right, ast.Constant) else set()
+        yield Assertion(ast.unparse(test), strength, frozenset(names))
     elif isinstance(test, ast.Constant):
         yield Assertion(ast.unparse(test), _NOTHING, frozenset())
     else:
         yield Assertion(ast.unparse(test), _TRUTHY, frozenset((ast.unparse(test),)))
-
-
-def _of_compare(test: ast.Compare) -> Assertion:
-    op, right = test.ops[0], test.comparators[0]
-    is_containing = isinstance(op, ast.In | ast.NotIn)
-    about = right if is_containing and isinstance(test.left, ast.Constant) else test.left
-    strength = _EXACT if isinstance(op, ast.Eq | ast.Is) else _PARTIAL
-    if isinstance(op, ast.IsNot | ast.NotEq) and isinstance(right, ast.Constant):
-        strength = _TRUTHY
-    subjects = {ast.unparse(about)}
-    subjects |= {ast.unparse(right)} if strength == _EXACT and not isinstance(right, ast.Constant) else set()
-    return Assertion(ast.unparse(test), strength, frozenset(subjects))
 
 
 def _of_call(value: ast.expr) -> Iterator[Assertion]:
@@ -225,14 +226,3 @@ def _timeouts(function: Function) -> Iterator[tuple[str, float]]:
             if isinstance(value, ast.Constant) and isinstance(value.value, int | float):
                 found[name] = max(found.get(name, 0.0), float(value.value))
     yield from found.items()
-
-
-def _cases(mark: ast.expr) -> int:
-    if (
-        not isinstance(mark, ast.Call)
-        or not ast.unparse(mark.func).endswith("parametrize")
-        or len(mark.args) < 2
-    ):
-        return 0
-    values = mark.args[1]
-    return len(values.elts) if isinstance(values, ast.List | ast.Tuple | ast.Set) else 0

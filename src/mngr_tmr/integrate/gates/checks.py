@@ -45,19 +45,19 @@ def command_check(runner: Runner, name: str, command: str) -> BranchCheck:
 
     def problem(commit: str) -> str:
         done = runner.run_command(commit, command)
-        return f"exit code {done.code}: {_last_words(done.output)}" if done.code else ""
+        if not done.code:
+            return ""
+        # Of pytest the last line and the short summary tell how it ended, of another command its last lines.
+        lines = [line.strip() for line in done.output.splitlines() if line.strip()]
+        starts = [number for number, line in enumerate(lines, 1) if _SUMMARY in line]
+        if not starts:
+            end = "\n".join(lines[-_LAST_LINES:])[-_LONG:]
+        else:
+            *failures, last = lines[starts[-1] :] or [""]
+            end = "\n".join((last.strip("= "), *failures))[:_LONG]
+        return f"exit code {done.code}: {end}"
 
     return BranchCheck(name, problem)
-
-
-def _last_words(output: str) -> str:
-    """How a command ended: of pytest its last line and its short summary, of another its last lines."""
-    lines = [line.strip() for line in output.splitlines() if line.strip()]
-    starts = [number for number, line in enumerate(lines, 1) if _SUMMARY in line]
-    if not starts:
-        return "\n".join(lines[-_LAST_LINES:])[-_LONG:]
-    *failures, last = lines[starts[-1] :] or [""]
-    return "\n".join((last.strip("= "), *failures))[:_LONG]
 
 
 def single_test_check(runner: Runner, name: str, node_id: str, owner: str) -> BranchCheck:

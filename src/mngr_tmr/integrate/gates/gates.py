@@ -1,6 +1,5 @@
 """Checks the branch before it is offered. A change that breaks a check is found, dropped and named."""
 
-from collections.abc import Iterable
 from typing import Any
 
 from msgspec import Struct
@@ -9,7 +8,7 @@ from mngr_tmr.agent_text import one_line
 from mngr_tmr.integrate.branch.builder import BranchBuilder, BuiltBranch
 from mngr_tmr.integrate.branch.plan import BranchPlan
 from mngr_tmr.integrate.gates.bisect import find_culprits
-from mngr_tmr.integrate.gates.branch_checks import BranchChecks, FailedCheck
+from mngr_tmr.integrate.gates.branch_checks import BranchChecks
 from mngr_tmr.model.integration import Gate
 from mngr_tmr.model.measured import MeasuredOutcomes
 
@@ -49,15 +48,13 @@ def run_gates(builder: BranchBuilder, base: str, plan: BranchPlan, trials: Branc
             find_culprits(builder, base, left, failed.check) if failed.check else ()
         )
         if any(change.id in culprits for change in (*left.others, *left.fixes)):
-            dropped |= _reasons(left, culprits, failed)
+            # A change is dropped as a culprit, or because it depends on one.
+            why = one_line(f"dropped at the gate {failed.gate}: {failed.problem}", 600)
+            found = dict.fromkeys(culprits, why)
+            kept = {change.id for change in left.without(found).fixes}
+            for change in left.fixes:
+                if change.id not in kept and change.id not in found:
+                    dropped[change.id] = f"it depends on {change.needs[0]}, {why}"
+            dropped |= found
         else:
             trials.excused[failed.subject] = failed.problem
-
-
-def _reasons(plan: BranchPlan, culprits: Iterable[str], failed: FailedCheck) -> dict[str, str]:
-    """Why each change is dropped: it is a culprit, or it depends on one."""
-    why = one_line(f"dropped at the gate {failed.gate}: {failed.problem}", 600)
-    found = dict.fromkeys(culprits, why)
-    left = {change.id for change in plan.without(found).fixes}
-    dependents = [change for change in plan.fixes if change.id not in left and change.id not in found]
-    return {**found, **{change.id: f"it depends on {change.needs[0]}, {why}" for change in dependents}}

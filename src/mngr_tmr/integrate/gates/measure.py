@@ -19,15 +19,17 @@ def measure(
 
     Without `tip`, the branch is the base, and has its outcomes.
     """
-    rows = [
-        MeasuredOutcomes(
-            test := record.task.node_id,
-            base := _measured(record.before),
-            _at_agents_commit(record),
-            base if tip is None else tip.get(test, _UNSEEN),
-        )
-        for record in records
-    ]
+    rows = []
+    for record in records:
+        test, base = record.task.node_id, _measured(record.before)
+        if record.after is not None:
+            agent = _measured(record.after)
+        elif record.end == "failed":
+            agent = Measurement(reason=one_line(f"{record.stage}: {record.message}"))
+        else:
+            why = "it was not checked" if record.commit else "there is no commit of its agent"
+            agent = Measurement(reason=why)
+        rows.append(MeasuredOutcomes(test, base, agent, base if tip is None else tip.get(test, _UNSEEN)))
     absent = Measurement("missing", "the base does not have it")
     for test, task in (added or {}).items():
         rows.append(MeasuredOutcomes(test, absent, _UNSEEN, (tip or {}).get(test, _UNSEEN), True, task))
@@ -36,12 +38,3 @@ def measure(
 
 def _measured(verified: Verified | None) -> Measurement:
     return Measurement(verified.verdict, one_line(verified.reason)) if verified else _UNSEEN
-
-
-def _at_agents_commit(record: TaskRecord) -> Measurement:
-    """What the check there saw; without a check, why there was none."""
-    if record.after is not None:
-        return _measured(record.after)
-    if record.end == "failed":
-        return Measurement(reason=one_line(f"{record.stage}: {record.message}"))
-    return Measurement(reason="it was not checked" if record.commit else "there is no commit of its agent")

@@ -55,7 +55,16 @@ class PullRequestText:
             ("Gates", list(self._gates())),
             ("Notes", [f"- {code(note, 500)}" for note in self._integration.notes]),
         ]
-        return _fit((title, lines) for title, lines in sections if lines)
+        text = ""
+        for title, lines in sections:
+            if not lines:
+                continue
+            head = f"\n## {title}\n\n" if title else ""
+            kept = _items_within(lines, _LIMIT - len(text) - len(head))
+            left = len(lines) - len(kept)
+            text += head + "\n".join(kept).rstrip() + "\n"
+            text += f"\n… and {_count(left, 'line')} more, in the report\n" if left else ""
+        return text
 
     def _counts(self) -> Iterator[str]:
         done, best = self._integration, dict[str, str]()
@@ -211,19 +220,6 @@ def _link(record: TaskRecord) -> str:
 
 def _result(record: TaskRecord) -> Result | None:
     return record.claim.result if record.claim else None
-
-
-def _fit(sections: Iterable[tuple[str, Sequence[str]]]) -> str:
-    """The sections as one text. At the limit a section ends after a whole item and says how many lines are missing."""
-    text = ""
-    for title, lines in sections:
-        head = f"\n## {title}\n\n" if title else ""
-        room = _LIMIT - len(text) - len(head)
-        kept = _items_within(lines, room)
-        left = len(lines) - len(kept)
-        text += head + "\n".join(kept).rstrip() + "\n"
-        text += f"\n… and {_count(left, 'line')} more, in the report\n" if left else ""
-    return text
 
 
 def _items_within(lines: Sequence[str], room: int) -> Sequence[str]:

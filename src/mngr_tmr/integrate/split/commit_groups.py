@@ -23,11 +23,24 @@ class CommitGroup(Struct, frozen=True):
 
 def group_fixes(record: TaskRecord, commits: Sequence[str]) -> list[CommitGroup]:
     """One group for each change of the result; a commit that the result does not name stands alone."""
-    by_change: dict[object, list[str]] = {}
+    by_change: dict[int | str, list[str]] = {}
     for commit in commits:
         number = _change_of(record, commit)
         by_change.setdefault(commit if number is None else number, []).append(commit)
-    return [_group(record, tuple(together)) for together in by_change.values()]
+    known = {commit.id: commit for commit in record.commits}
+    groups = []
+    for key, together in by_change.items():
+        is_mislabelled = any(known[commit].is_mislabelled for commit in together if commit in known)
+        title = next((known[commit].subject for commit in together if commit in known), "")
+        if isinstance(key, int):
+            change = _changes(record)[key]
+            title = title or change.summary.strip().partition("\n")[0]
+            words = (title, change.summary, change.reason, change.importance)
+            groups.append(CommitGroup(tuple(together), *words, is_mislabelled))
+        else:
+            title = title or f"a change for {record.task.node_id}"
+            groups.append(CommitGroup(tuple(together), title, is_mislabelled=is_mislabelled))
+    return groups
 
 
 def join_groups(record: TaskRecord, commits: Sequence[str]) -> CommitGroup:
@@ -43,20 +56,6 @@ def join_groups(record: TaskRecord, commits: Sequence[str]) -> CommitGroup:
         max(group.importance for group in groups),
         any(group.is_mislabelled for group in groups),
     )
-
-
-def _group(record: TaskRecord, commits: tuple[str, ...]) -> CommitGroup:
-    number = _change_of(record, commits[0])
-    known = {commit.id: commit for commit in record.commits}
-    is_mislabelled = any(known[commit].is_mislabelled for commit in commits if commit in known)
-    subject = next((known[commit].subject for commit in commits if commit in known), "")
-    if number is None:
-        return CommitGroup(
-            commits, subject or f"a change for {record.task.node_id}", is_mislabelled=is_mislabelled
-        )
-    change = _changes(record)[number]
-    title = subject or change.summary.strip().partition("\n")[0]
-    return CommitGroup(commits, title, change.summary, change.reason, change.importance, is_mislabelled)
 
 
 def _changes(record: TaskRecord) -> tuple[Change, ...]:

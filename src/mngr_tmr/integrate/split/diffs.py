@@ -3,7 +3,7 @@
 import hashlib
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -114,20 +114,16 @@ def read_hunks(output: bytes) -> dict[tuple[str, str], tuple[Hunk, ...]]:
         elif lines[at - 1].startswith(b"Binary files "):
             found.pop(blobs, None)
         elif hunk:
-            parsed, at = _read_hunk(lines, at, hunk)
+            removed, added = int(hunk[2] or 1), int(hunk[3] or 1)
+            sides: dict[bytes, list[bytes]] = {b"-": [], b"+": []}
+            while at < len(lines) and (len(sides[b"-"]) < removed or len(sides[b"+"]) < added):
+                sign = lines[at][:1]
+                if sign in sides:
+                    sides[sign].append(lines[at][1:])
+                at += 1
+            parsed = Hunk(int(hunk[1]), tuple(sides[b"-"]), tuple(sides[b"+"]))
             found[blobs] = (*found.get(blobs, ()), parsed)
     return found
-
-
-def _read_hunk(lines: Sequence[bytes], at: int, header: re.Match[bytes]) -> tuple[Hunk, int]:
-    required = {b"-": int(header[2] or 1), b"+": int(header[3] or 1)}
-    sides: dict[bytes, list[bytes]] = {b"-": [], b"+": []}
-    while at < len(lines) and (len(sides[b"-"]) < required[b"-"] or len(sides[b"+"]) < required[b"+"]):
-        sign = lines[at][:1]
-        if sign in sides:
-            sides[sign].append(lines[at][1:])
-        at += 1
-    return Hunk(int(header[1]), tuple(sides[b"-"]), tuple(sides[b"+"])), at
 
 
 def _mode(text: str) -> str:

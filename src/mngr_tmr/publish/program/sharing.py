@@ -143,22 +143,17 @@ def share_packages(venv: Venv, moved: Moved, more: list[str]) -> None:
 def _moved_pth(venv: Venv, moved: Moved, folder: str, name: str) -> bool:
     """Writes a .pth file that leads into the repository anew, so that it leads into the working copy."""
     before = read_text(os.path.join(folder, name)).splitlines()
-    after = [
-        line
-        if not line.strip() or line.startswith(("import ", "import\t", "#"))
-        else _moved_line(moved, folder, line)
-        for line in before
-    ]
-    after = [moved.text(line) if line.startswith("import") else line for line in after]
+    after = []
+    for line in before:
+        if line.strip() and not line.startswith(("import ", "import\t", "#")):
+            path = os.path.join(folder, line.strip())
+            if moved.path(path) != path or os.path.isdir(path):
+                line = moved.path(path)
+        after.append(moved.text(line) if line.startswith("import") else line)
     if after == before:
         return False
     write_text(os.path.join(venv.packages, name), "\n".join(after) + "\n")
     return True
-
-
-def _moved_line(moved: Moved, folder: str, line: str) -> str:
-    path = os.path.join(folder, line.strip())
-    return moved.path(path) if moved.path(path) != path else (path if os.path.isdir(path) else line)
 
 
 class EditableDistribution(NamedTuple):
@@ -229,14 +224,10 @@ def write_programs(venv: Venv, moved: Moved, more: list[str]) -> None:
             if point.group == "console_scripts" and point.name not in taken and "/" not in point.name:
                 taken.add(point.name)
                 write_console_script(venv, point.name, point.value)
-    if sys.prefix != sys.base_prefix:
-        _write_other_programs(venv, moved, taken)
-
-
-def _write_other_programs(venv: Venv, moved: Moved, taken: set[str]) -> None:
-    """The same for programs that are no entry points: their text, started by the Python of this environment."""
-    folder = os.path.join(sys.prefix, "bin")
-    for entry in os.scandir(folder):
+    if sys.prefix == sys.base_prefix:
+        return
+    # Of programs that are no entry points the text, started by the Python of this environment.
+    for entry in os.scandir(os.path.join(sys.prefix, "bin")):
         if entry.name in taken or entry.name.startswith(("python", "activate")) or not entry.is_file():
             continue
         with open(entry.path, "rb") as file:

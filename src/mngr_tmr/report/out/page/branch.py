@@ -20,7 +20,19 @@ def branch_commits(spec: RunSpec, integration: Integration) -> tuple[BranchCommi
     """All commits from the base on, as they stand on the branch."""
     tests = {task.slug: task.node_id for task in spec.tasks}
     fixes = tuple(_fix(spec, integration, fix, tests) for fix in integration.fixes)
-    return (_squashed(spec, integration, tests), *fixes) if integration.squashed else fixes
+    if not integration.squashed:
+        return fixes
+    in_fixes = {path for fix in integration.fixes for path in fix.paths}
+    rest = tuple(one.file for one in integration.weakenings if one.file not in in_fixes)
+    squashed = BranchCommit(
+        integration.squashed,
+        "tests and docs",
+        commit_key(integration.squashed),
+        tests=tuple(tests.get(task, task) for task in integration.squashed_tasks),
+        weakenings=tuple(_weakenings(integration, rest)),
+        recipes=(Recipe("revert it", revert_command(spec, integration.squashed)),),
+    )
+    return (squashed, *fixes)
 
 
 def commit_key(commit: str) -> str:
@@ -49,6 +61,13 @@ def read_patch(repo: str, commit: str) -> Patch:
 
 def _fix(spec: RunSpec, integration: Integration, fix: Fix, tests: dict[str, str]) -> BranchCommit:
     dependents = [one.commit for one in reversed(integration.fixes) if fix.commit in one.depends_on]
+    # What a reviewer must not miss; `doubts` name labels and surface too, where a witness was called.
+    flags = list(fix.doubts or (f"new public surface: {one}" for one in fix.surface))
+    flags += [f"depends on {commit[:12]}" for commit in fix.depends_on]
+    for one in integration.conflicts:
+        if one.get("resolution") and fix.tasks[:1] == tuple(one.get("tasks", ()))[:1]:
+            files = ", ".join(map(str, one.get("files", ())))
+            flags.append(f"a conflict in {files} was resolved by {one.get('resolved_by') or 'an agent'}")
     return BranchCommit(
         fix.commit,
         fix.title,
@@ -57,34 +76,11 @@ def _fix(spec: RunSpec, integration: Integration, fix: Fix, tests: dict[str, str
         fix.reason,
         tuple(tests.get(task, task) for task in fix.tasks),
         fix.paths,
-        tuple(_flags(integration, fix)),
+        tuple(flags),
         WitnessResults(*astuple(fix.witness)) if fix.witness else None,
         tuple(_weakenings(integration, fix.paths)),
         tuple(tests.get(task, task) for task in fix.needed_by),
         (Recipe("revert it", revert_command(spec, *dependents, fix.commit)),),
-    )
-
-
-def _flags(integration: Integration, fix: Fix) -> Iterable[str]:
-    """What a reviewer must not miss; `doubts` name labels and surface too, where a witness was called."""
-    yield from fix.doubts or (f"new public surface: {one}" for one in fix.surface)
-    yield from (f"depends on {commit[:12]}" for commit in fix.depends_on)
-    for one in integration.conflicts:
-        if one.get("resolution") and fix.tasks[:1] == tuple(one.get("tasks", ()))[:1]:
-            files = ", ".join(map(str, one.get("files", ())))
-            yield f"a conflict in {files} was resolved by {one.get('resolved_by') or 'an agent'}"
-
-
-def _squashed(spec: RunSpec, integration: Integration, tests: dict[str, str]) -> BranchCommit:
-    in_fixes = {path for fix in integration.fixes for path in fix.paths}
-    rest = [one for one in integration.weakenings if one.file not in in_fixes]
-    return BranchCommit(
-        integration.squashed,
-        "tests and docs",
-        commit_key(integration.squashed),
-        tests=tuple(tests.get(task, task) for task in integration.squashed_tasks),
-        weakenings=tuple(_weakenings(integration, tuple(one.file for one in rest))),
-        recipes=(Recipe("revert it", revert_command(spec, integration.squashed)),),
     )
 
 
