@@ -37,7 +37,7 @@ def rooms_in(package: str) -> set[str]:
 
 @pytest.mark.accept("U5")
 def test_it_is_one_page() -> None:
-    assert len(PAGE.splitlines()) <= 125
+    assert len(PAGE.splitlines()) <= 100
 
 
 @pytest.mark.accept("H1")
