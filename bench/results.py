@@ -91,6 +91,17 @@ class Page(Struct, frozen=True):
         return self.file_bytes / self.raw_bytes
 
 
+class Indexed(Struct, frozen=True):
+    """The index of past runs, and the longest answer to a question, the look for new runs included."""
+
+    tests: int
+    runs: int
+    file_bytes: int
+    built_s: float
+    added_s: float
+    answer_s: float
+
+
 class Integrated(Struct, frozen=True):
     """So many branches made into one, without any test being run."""
 
@@ -200,6 +211,7 @@ class Results(Struct, frozen=True):
     memory: Memory | None = None
     pages: tuple[Page, ...] = ()
     integrated: tuple[Integrated, ...] = ()
+    indexed: Indexed | None = None
     makespans: tuple[Makespan, ...] = ()
     simulated: Simulated | None = None
     idle: Idle | None = None

@@ -16,6 +16,8 @@ from bench.coding_agents import measure_stops
 from bench.contest import Contest, Options
 from bench.docker import measure as measure_containers
 from bench.docker import why_not as why_no_containers
+from bench.history import SIZE as PAST
+from bench.history import measure as measure_history
 from bench.integrate import SIZES
 from bench.integrate import measure as integrate_branches
 from bench.machine import this_machine
@@ -54,6 +56,7 @@ def main(words: list[str]) -> int:
             idle = None if asked.quick else measure_idle(root)
             makespans = tuple(measure_makespan(root, *size) for size in _sizes(asked.quick))
             integrated = integrate_branches(root, SIZES[:1] if asked.quick else SIZES)
+            indexed = measure_history(root, *((50, 10) if asked.quick else PAST))
             lacking = "containers were left out of this run" if asked.quick else why_no_containers()
             contained, execs = ({}, None) if lacking else measure_containers(root, options.reps)
             remote, remote_notices = _remote(root, options.reps)
@@ -71,6 +74,7 @@ def main(words: list[str]) -> int:
         memory=contest.memory,
         pages=pages,
         integrated=integrated,
+        indexed=indexed,
         makespans=makespans,
         simulated=simulated,
         idle=idle,

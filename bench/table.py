@@ -35,6 +35,7 @@ def render(results: Results) -> str:
         _remote(results),
         _sandboxes(results),
         _integrated(results),
+        _indexed(results),
         _pages(results),
         _verdicts(verdicts(results)),
         _notices(results),
@@ -219,6 +220,17 @@ def _integrated(results: Results) -> str:
         for one in results.integrated
     ]
     return _table(heads, rows) if rows else ""
+
+
+def _indexed(results: Results) -> str:
+    heads = ("the index of past runs", "size", "made in", "a run added in", "longest answer")
+    one = results.indexed
+    if one is None:
+        return ""
+    times = (_time(one.built_s), _time(one.added_s), _time(one.answer_s))
+    return _table(
+        heads, [(f"{one.tests:,} tests x {one.runs:,} runs", f"{one.file_bytes / 1e6:.1f} MB", *times)]
+    )
 
 
 def _pages(results: Results) -> str:

@@ -1,4 +1,4 @@
-"""The acceptance lines S1 to S8 and E1, judged from results; what was not measured is neither met nor missed."""
+"""The acceptance lines S1 to S10, E1 and O14, judged from results; what was not measured is neither met nor missed."""
 
 from collections.abc import Iterator
 
@@ -54,6 +54,7 @@ def verdicts(results: Results) -> list[Verdict]:
         *_sandboxes(results),
         *_containers(results),
         *_claudes(results),
+        *_history(results),
     ]
 
 
@@ -209,6 +210,13 @@ def _claudes(results: Results) -> Iterator[Verdict]:
     yield _at_most("D", "a message is confirmed within 1 s of Claude Code's hook", confirmed, 1, "{:.2f} s")
     ended = found.ended_s if found else None
     yield _at_most("D", "the end of a turn of Claude Code is seen within 1 s", ended, 1, "{:.2f} s")
+
+
+def _history(results: Results) -> Iterator[Verdict]:
+    one = results.indexed if results.indexed and results.indexed.runs == 500 else None
+    what = "the index of 1,000 tests x 500 runs"
+    yield _at_most("O14", f"{what} ≤ 50 MB", one.file_bytes / 1e6 if one else None, 50, "{:.1f} MB")
+    yield _at_most("O14", f"{what} answers within 1 s", one.answer_s if one else None, 1, "{:.2f} s")
 
 
 def _at_most(line: str, promise: str, found: float | None, limit: float, form: str = "{:.1f} x") -> Verdict:

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from bench.history import measure as measure_history
 from bench.integrate import measure as measure_integration
 from bench.plot import plots
 from bench.results import (
@@ -21,6 +22,7 @@ from bench.results import (
     START,
     Claudes,
     Idle,
+    Indexed,
     Integrated,
     Machine,
     Makespan,
@@ -241,6 +243,21 @@ def test_the_page_of_a_thousand_tests_is_judged_and_smaller_ones_are_not() -> No
     assert found["the page of 1,000 tests asks nobody for anything"] == ("2 requests", False)
     row = "| 1,000 tests | 180.0 MB | 64.8 MB | 0.36 x | 21.00 s | 35 MB | 1100 ms | 1300 ms | 2 |"
     assert row in render(results)
+
+
+@pytest.mark.accept("O14")
+def test_the_index_of_past_runs_is_measured_and_judged_by_its_size_and_its_longest_answer(
+    tmp_path: Path,
+) -> None:
+    small = measure_history(str(tmp_path), 20, 3)
+    assert 0 < small.file_bytes < 200_000
+    assert os.listdir(tmp_path) == []
+    what = "the index of 1,000 tests x 500 runs"
+    assert answers(Results(MACHINE, {}, indexed=small))[f"{what} ≤ 50 MB"] == ("not measured", None)
+    results = Results(MACHINE, {}, indexed=Indexed(1000, 500, 21_500_000, 12.0, 0.1, 1.2))
+    assert answers(results)[f"{what} ≤ 50 MB"] == ("21.5 MB", True)
+    assert answers(results)[f"{what} answers within 1 s"] == ("1.20 s", False)
+    assert "| 1,000 tests x 500 runs | 21.5 MB | 12.00 s | 100.0 ms | 1.20 s |" in render(results)
 
 
 @pytest.mark.accept("S4", "S5")

@@ -4,6 +4,7 @@ import click
 import msgspec
 
 from mngr_tmr.cli.output import show
+from mngr_tmr.cli.past import add_to_past
 from mngr_tmr.report.out.progress import Progress
 from mngr_tmr.run_folder.folder import read_json
 from mngr_tmr.stages import Pipeline, Stage, walk
@@ -20,6 +21,7 @@ def run_to_end(pipeline: Pipeline, progress: Progress, first: Stage) -> int:
     state, written = pipeline.state, pipeline.written
     assert state is not None
     assert written is not None
+    add_to_past(pipeline.run_folder)
     if not state.can_integrate:
         left = len(state.queue) + sum(task.was_interrupted for task in state.tasks.values())
         not_run = "1 test was not run" if left == 1 else f"{left} tests were not run"

@@ -17,6 +17,8 @@ COMMANDS = {
     "cancel": "give up a test in a run that goes on",
     "status": "how a run stands",
     "runs": "every run of this repository",
+    "history": "what past runs say, of all tests or of one",
+    "compare": "two runs side by side",
     "plan": "what a run would do",
     "doctor": "what a run would lack: program, login, git identity, tests",
     "collect": "the tests as JSON lines, for a pipe of verbs",

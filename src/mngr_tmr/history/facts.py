@@ -1,15 +1,22 @@
 """What the index keeps of a run: a part of its `summary.json`, read with nothing but these fields."""
 
 import hashlib
+from collections.abc import Callable
 
+import msgspec
 from msgspec import Struct
 
+import mngr
+from mngr_lib.files import read_regular
+from mngr_lib.safe_text import one_line
 from mngr_tmr.failures.fingerprint import normal
 from mngr_tmr.model.estimate import Estimate
 from mngr_tmr.model.level import Level
 from mngr_tmr.model.usage import NO_USAGE, AgentUsage
+from mngr_tmr.run_folder.folder import RunFolder
 
 _LONGEST_TITLE = 300
+_MOST_BYTES = 256 << 20
 
 
 class OutcomeAt(Struct, frozen=True):
@@ -91,3 +98,17 @@ class RunFacts(Struct, frozen=True):
     @property
     def is_over(self) -> bool:
         return self.state not in ("running", "integrating")
+
+
+ReadFacts = Callable[[RunFolder], RunFacts]
+
+
+def read_facts(folder: RunFolder) -> RunFacts:
+    """The facts in a run's summary; MngrError or OSError where it cannot be read."""
+    try:
+        return msgspec.json.decode(read_regular(folder.summary, _MOST_BYTES), type=RunFacts)
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        raise mngr.MngrError(
+            f"{folder.summary} cannot be read: {one_line(str(error), 200)}",
+            hint="mngr tmr report writes it again",
+        ) from None
