@@ -62,7 +62,16 @@ class Repository:
         self.path = path
         found = _git(("-C", path, "rev-parse", "--path-format=absolute", "--git-common-dir"))
         self._dir = os.fsdecode(found.check(f"no repository in {path}").stdout).removesuffix("\n")
-        self._who = _identity(path, int(when))
+        # Who commits: the user as git knows them, or a default identity.
+        output = _git(("-C", path, "config", "-z", "--get-regexp", r"^user\.(name|email)$"))
+        known = dict(line.partition("\n")[::2] for line in os.fsdecode(output.stdout).split("\0") if line)
+        name, email = known.get("user.name", ""), known.get("user.email", "")
+        if not name.strip() or not email.strip():
+            name, email = _DEFAULT_IDENTITY
+        values = {"NAME": name, "EMAIL": email, "DATE": f"@{int(when)} +0000"}
+        self._who = {
+            f"GIT_{who}_{key}": value for who in ("AUTHOR", "COMMITTER") for key, value in values.items()
+        }
 
     def git(self, *args: str, stdin: bytes = b"", env: Mapping[str, str] | None = None) -> mngr.Completed:
         """Runs git on the objects; the caller looks at the exit code."""
@@ -201,18 +210,3 @@ def _git(args: Sequence[str], stdin: bytes = b"", env: Mapping[str, str] | None 
     argv = git_argv(*args, settings=OBJECTS_ONLY)
     given = git_env({**AS_IT_IS, **(env or {})})
     return mngr.run_program(argv, stdin=stdin, timeout_s=_DEADLINE_S, env=given, cwd="/")
-
-
-def _identity(path: str, when: int) -> dict[str, str]:
-    """Who commits: the user as git knows them, or a default identity."""
-    output = _git(("-C", path, "config", "-z", "--get-regexp", r"^user\.(name|email)$"))
-    known = dict(line.partition("\n")[::2] for line in os.fsdecode(output.stdout).split("\0") if line)
-    name, email = known.get("user.name", ""), known.get("user.email", "")
-    if not name.strip() or not email.strip():
-        name, email = _DEFAULT_IDENTITY
-    date = f"@{when} +0000"
-    return {
-        **{f"GIT_{who}_NAME": name for who in ("AUTHOR", "COMMITTER")},
-        **{f"GIT_{who}_EMAIL": email for who in ("AUTHOR", "COMMITTER")},
-        **{f"GIT_{who}_DATE": date for who in ("AUTHOR", "COMMITTER")},
-    }

@@ -5,7 +5,7 @@ import shlex
 import shutil
 import sys
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from importlib.util import find_spec
 from typing import Any
 
@@ -46,7 +46,11 @@ def find_pytest_command(
     given = tuple(shlex.split(asked)) if isinstance(asked, str) else tuple(asked)
     own_venv = settings.get("own_venv")
     if own_venv is None:
-        own_venv = not _has_its_own(given) and is_python_project(place)
+        # Some bring their environment along: a program of the working copy, or one that makes one.
+        program = given[0] if given else ""
+        is_of_copy = "/" in program and not os.path.isabs(program)
+        has_own = os.path.basename(program) in _MANAGERS or is_of_copy
+        own_venv = not has_own and is_python_project(place)
     if not place.is_local:
         return PytestCommand(given or ("python3", "-m", "pytest"), bool(own_venv))
     if not own_venv:
@@ -57,29 +61,18 @@ def find_pytest_command(
 
 def is_python_project(place: PytestPlace) -> bool:
     """Whether the folder, or the top of the repository, is something that pip can install."""
-    return any(_is_project(place, folder) for folder in dict.fromkeys((place.folder, "")))
-
-
-def _is_project(place: PytestPlace, folder: str) -> bool:
-    def read(name: str) -> str | None:
-        done = run_git(place.repo, "show", f"{place.base}:{os.path.join(folder, name)}")
-        return None if done.code else done.text
-
-    if read("setup.py") is not None:
-        return True
-    try:
-        known = tomllib.loads(read("pyproject.toml") or "")
-    except tomllib.TOMLDecodeError:
-        return False
-    return "project" in known or "build-system" in known or "poetry" in known.get("tool", {})
-
-
-def _has_its_own(pytest: Sequence[str]) -> bool:
-    """Whether this command brings its environment along: a program of the working copy, or one that makes one."""
-    if not pytest:
-        return False
-    program = pytest[0]
-    return os.path.basename(program) in _MANAGERS or ("/" in program and not os.path.isabs(program))
+    for folder in dict.fromkeys((place.folder, "")):
+        files = (f"{place.base}:{os.path.join(folder, name)}" for name in ("setup.py", "pyproject.toml"))
+        setup, project = (run_git(place.repo, "show", file) for file in files)
+        if not setup.code:
+            return True
+        try:
+            known = tomllib.loads("" if project.code else project.text)
+        except tomllib.TOMLDecodeError:
+            continue
+        if "project" in known or "build-system" in known or "poetry" in known.get("tool", {}):
+            return True
+    return False
 
 
 def _with_shared_python(given: tuple[str, ...], repo: str, env: Mapping[str, str]) -> tuple[str, ...]:
@@ -91,7 +84,11 @@ def _with_shared_python(given: tuple[str, ...], repo: str, env: Mapping[str, str
     if "python" in os.path.basename(program):
         return (_probe(program)[0] or program, *given[1:])
     if os.path.basename(program) in ("pytest", "py.test"):
-        python = _interpreter(program) if os.path.isabs(given[0]) else _first(_candidates(repo, env))
+        # The Python beside a console script, else this one.
+        beside = os.path.join(os.path.dirname(program), "python")
+        python = beside if os.access(beside, os.X_OK) else sys.executable
+        if not os.path.isabs(given[0]):
+            python = _first(_candidates(repo, env))
         return (python, "-m", "pytest", *given[1:])
     return given
 
@@ -123,9 +120,3 @@ def _probe(program: str) -> tuple[str, bool]:
     except mngr.MngrError:
         return "", False
     return done.text.strip() if done.code in (0, 1) else "", done.code == 0
-
-
-def _interpreter(program: str) -> str:
-    """The Python beside a console script, else this one."""
-    beside = os.path.join(os.path.dirname(program), "python")
-    return beside if os.access(beside, os.X_OK) else sys.executable

@@ -61,7 +61,15 @@ def fingerprint(stage: str, text: str, test: str = "") -> Fingerprint:
     found = _EXCEPTION.search(line)
     exception = found[1] if found else ""
     message = normal(line)
-    frame = _frame(text)
+    # The innermost place in the project, as `folder/file.py:function`; lines move and are left out.
+    places = [match for pattern in _FRAMES for match in pattern.finditer(text)]
+    places = [match for match in places if not any(part in match["path"] for part in _NOT_OURS)]
+    frame = ""
+    if places:
+        path = max(places, key=lambda match: match.start())["path"]
+        names = [match for match in places if match["path"] == path and match["name"]]
+        inner = max(names, key=lambda match: match.start())["name"] if names else ""
+        frame = f"{_tail(path)}:{inner}"
     file, _, name = test.partition("::")
     if file and frame.partition(":")[0] == _tail(file):
         words = {word.lower() for word in _WORD.findall(_EXCEPTION.sub("", message))} - _EMPTY_WORDS
@@ -101,18 +109,6 @@ def normal(line: str) -> str:
 
 def without_escapes(text: str) -> str:
     return plain(_ANSI.sub("", text))
-
-
-def _frame(text: str) -> str:
-    """The innermost place in the project, as `folder/file.py:function`; lines move and are left out."""
-    found = [match for pattern in _FRAMES for match in pattern.finditer(text)]
-    ours = [match for match in found if not any(part in match["path"] for part in _NOT_OURS)]
-    if not ours:
-        return ""
-    ours.sort(key=lambda match: match.start())
-    path = ours[-1]["path"]
-    names = [match["name"] for match in ours if match["path"] == path and match["name"]]
-    return f"{_tail(path)}:{names[-1] if names else ''}"
 
 
 def _tail(path: str) -> str:

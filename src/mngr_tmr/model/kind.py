@@ -19,7 +19,9 @@ def path_kind(path: str, implementation: Sequence[str] = (), tutorial: str = "")
     if tutorial and path == tutorial:
         return "tutorial"
     *folders, name = path.split("/")
-    if not _TEST_FOLDERS.isdisjoint(folders) or _is_test_name(name):
+    stem = name.partition(".")[0]
+    is_test = name == "conftest.py" or stem.startswith("test_") or stem.endswith("_test")
+    if is_test or not _TEST_FOLDERS.isdisjoint(folders):
         return "test"
     if not _DOCS_FOLDERS.isdisjoint(folders) or name.lower().endswith(_DOCS_ENDINGS):
         return "docs"
@@ -31,8 +33,3 @@ def commit_kind(paths: Sequence[str], implementation: Sequence[str] = (), tutori
     kinds = {path_kind(path, implementation, tutorial) for path in paths}
     order: tuple[ChangeKind, ...] = ("implementation", "test", "tutorial")
     return next((kind for kind in order if kind in kinds), "docs")
-
-
-def _is_test_name(name: str) -> bool:
-    stem = name.partition(".")[0]
-    return name == "conftest.py" or stem.startswith("test_") or stem.endswith("_test")

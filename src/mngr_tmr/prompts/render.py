@@ -25,9 +25,10 @@ def render_prompt(run: RunSpec, task: Task) -> str:
     """
     place = os.path.relpath(task.file, run.folder) if run.folder else task.file
     selector = place + "".join(task.node_id.partition("::")[1:])
+    own = os.path.join(run.repo, run.options.prompt or os.path.join(OWN_FOLDER, _TESTING))
     return render(
         _TESTING,
-        _own_template(run),
+        own if run.options.prompt or os.path.isfile(own) else "",
         test=task.node_id,
         selector=selector,
         file=task.file,
@@ -86,13 +87,6 @@ def fenced(text: str) -> str:
     """Any text as a block of code, with a fence that the text cannot close."""
     fence = "`" * max(3, _longest_ticks(text) + 1)
     return f"{fence}text\n{safe_lines(text)}\n{fence}"
-
-
-def _own_template(run: RunSpec) -> str:
-    if run.options.prompt:
-        return os.path.join(run.repo, run.options.prompt)
-    own = os.path.join(run.repo, OWN_FOLDER, _TESTING)
-    return own if os.path.isfile(own) else ""
 
 
 def _longest_ticks(text: str) -> int:

@@ -26,7 +26,11 @@ def pull_artifacts(
     if os.path.isdir(pulled) and not os.path.islink(pulled):
         notes = _shortened(writer.copy_in(pulled, outbox, _MOST))
     else:
-        notes = _outbox(agent, outbox, writer, manager)
+        # Under a name of ours whatever the host calls its agent; a pull that broke off is begun anew.
+        with writer.staging() as folder:
+            now = mngr.pull_outbox(agent, folder, max_bytes=_MOST, manager=manager)
+            left_out = writer.take_in(only_folder(folder), outbox)
+        notes = _shortened((*(note for note in now.notes if note != _EMPTY), *left_out))
     # Screen, conversation, recording and cost, where the agent has them: none is worth losing a result for.
     with suppress(mngr.MngrError):
         writer.write(os.path.join(attempt, _SCREEN), mngr.capture(agent, manager=manager).encode())
@@ -38,14 +42,6 @@ def pull_artifacts(
     with suppress(mngr.MngrError):
         writer.write_cast(os.path.join(attempt, _RECORDING), mngr.cast(agent, manager=manager))
     return notes
-
-
-def _outbox(agent: mngr.Row | str, outbox: str, writer: RunWriter, manager: mngr.Manager) -> tuple[str, ...]:
-    """The outbox, under a name of ours whatever the host calls its agent; a pull that broke off is begun anew."""
-    with writer.staging() as folder:
-        pulled_now = mngr.pull_outbox(agent, folder, max_bytes=_MOST, manager=manager)
-        notes = writer.take_in(only_folder(folder), outbox)
-    return _shortened((*(note for note in pulled_now.notes if note != _EMPTY), *notes))
 
 
 def only_folder(staging: str) -> str:

@@ -41,7 +41,12 @@ def find_leftovers(
     """The run's agents, copies and branches; the integrated branch is kept unless all of them are meant."""
     copies = mngr.list_agents(mngr.Filter(labels=(f"{RUN_LABEL}={spec.id}",)), manager=manager).agents
     agents = {agent.id: agent for agent in (*agents_of(spec.id, manager), *copies)}
-    branches = _branches(spec)
+    branches: tuple[Branch, ...] = ()
+    if os.path.isdir(spec.repo):
+        output = Repository(spec.repo, 0).ask(
+            "for-each-ref", "--format=%(refname:lstrip=2)%00%(objectname)", f"refs/heads/tmr/{spec.id}/"
+        )
+        branches = tuple(Branch(*line.split("\0")) for line in os.fsdecode(output).splitlines())
     keep = () if all_branches else (integrated_branch(spec.id),)
     return Leftovers(
         spec.id,
@@ -73,17 +78,6 @@ def remove(leftovers: Leftovers, manager: mngr.Manager) -> tuple[str, ...]:
             os.unlink(entry.path)
     os.rmdir(leftovers.folder)
     return notes
-
-
-def _branches(spec: RunSpec) -> tuple[Branch, ...]:
-    """The run's branches; none where the repository is gone."""
-    if not os.path.isdir(spec.repo):
-        return ()
-    output = Repository(spec.repo, 0).ask(
-        "for-each-ref", "--format=%(refname:lstrip=2)%00%(objectname)", f"refs/heads/tmr/{spec.id}/"
-    )
-    lines = os.fsdecode(output).splitlines()
-    return tuple(Branch(*line.split("\0")) for line in lines)
 
 
 def _remove_branches(leftovers: Leftovers) -> tuple[str, ...]:

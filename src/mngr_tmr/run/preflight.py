@@ -20,7 +20,14 @@ def check_agents(
     found = mngr.preflight(
         options.type, args=options.args, env=env, provider=options.provider, manager=manager
     )
-    return (*found, _identity(repo)) if found else ()
+    if not found:
+        return ()
+    # Every working copy gets the identity of the repository: without one its agent cannot commit.
+    values = [run_git(repo, "config", "--get", key).text.strip() for key in ("user.name", "user.email")]
+    if all(values):
+        return (*found, mngr.Finding("git identity", True, "error", f"{values[0]} <{values[1]}>"))
+    fix = 'git config user.name "Your Name" && git config user.email you@example.com'
+    return (*found, mngr.Finding("git identity", False, "error", "agents could not commit", fix))
 
 
 def check_host(options: RunOptions, copy: Copy, manager: mngr.Manager) -> tuple[mngr.Finding, ...]:
@@ -50,12 +57,3 @@ def finding_line(finding: mngr.Finding) -> str:
     mark = "ok" if finding.ok else _MARKS.get(finding.severity, "note")
     fix = f"; fix: {one_line(finding.fix)}" if finding.fix and not finding.ok else ""
     return f"{mark:<8} {one_line(finding.name)}: {one_line(finding.found.partition(_LINE_END)[0])}{fix}"
-
-
-def _identity(repo: str) -> mngr.Finding:
-    """Every working copy gets the identity of the repository: without one its agent cannot commit."""
-    values = [run_git(repo, "config", "--get", key).text.strip() for key in ("user.name", "user.email")]
-    if all(values):
-        return mngr.Finding("git identity", True, "error", f"{values[0]} <{values[1]}>")
-    fix = 'git config user.name "Your Name" && git config user.email you@example.com'
-    return mngr.Finding("git identity", False, "error", "agents could not commit", fix)

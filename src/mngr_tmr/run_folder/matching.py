@@ -219,17 +219,16 @@ def _in_one_line(text: str) -> str:
     return _without_controls(text)
 
 
-def _unescape(found: "re.Match[str]") -> str:
-    """What an escape stands for. Unknown ones stand for their last character, as in a shell."""
-    return _meaning(found[0])
-
-
 @lru_cache(10_000)
 def _meaning(escape: str) -> str:
+    """What an escape stands for. Unknown ones stand for their last character, as in a shell."""
     kind = escape[1]
     if kind == "u" and len(escape) > 2:
         units = b"".join(int(one, 16).to_bytes(2, "big") for one in escape.split("\\u")[1:])
-        return units.decode("utf-16-be", "surrogatepass" if _is_torn(units) else "strict")
+        try:
+            return units.decode("utf-16-be")
+        except UnicodeDecodeError:
+            return units.decode("utf-16-be", "surrogatepass")
     if kind == "x" and len(escape) > 2:
         return bytes.fromhex(escape.replace("\\x", "")).decode(errors="surrogateescape")
     if len(escape) > 2:
@@ -237,25 +236,9 @@ def _meaning(escape: str) -> str:
     return _NAMED.get(kind, kind)
 
 
-def _is_torn(units: bytes) -> bool:
-    try:
-        units.decode("utf-16-be")
-    except UnicodeDecodeError:
-        return True
-    return False
-
-
-def _unquote(found: "re.Match[str]") -> str:
-    return unquote(found[0], errors="surrogateescape")
-
-
-def _from_entity(found: "re.Match[str]") -> str:
-    return html.unescape(found[0])
-
-
-_UNESCAPED = _Change(_ESCAPE, _unescape)
-_FROM_URL = _Change(_PERCENT, _unquote)
-_FROM_HTML = _Change(_ENTITY, _from_entity)
+_UNESCAPED = _Change(_ESCAPE, lambda found: _meaning(found[0]))
+_FROM_URL = _Change(_PERCENT, lambda found: unquote(found[0], errors="surrogateescape"))
+_FROM_HTML = _Change(_ENTITY, lambda found: html.unescape(found[0]))
 
 
 def _pieces(text: str, change: _Change) -> tuple[list[int], list[tuple[int, int, bool]]]:

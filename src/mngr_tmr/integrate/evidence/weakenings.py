@@ -15,35 +15,27 @@ def weakenings(file: str, before: bytes, after: bytes) -> tuple[WeakenedAssertio
     old, new = read_assertions(before), read_assertions(after)
     if old is None or new is None:
         return ()
-    found = [weakening for name, was in old.items() for weakening in _compare(file, name, was, new.get(name))]
-    found += [
-        weakening
-        for name, now in new.items()
-        if name not in old
-        for weakening in _excuses(file, name, FunctionAssertions(), now)
-    ]
-    return tuple(found[:_MOST])
-
-
-def _compare(
-    file: str, name: str, was: FunctionAssertions, now: FunctionAssertions | None
-) -> Iterator[WeakenedAssertion]:
-    if now is None:
-        if was.is_test:
-            yield WeakenedAssertion("test_deleted", file, name)
-        return
-    yield from _excuses(file, name, was, now)
-    gone = list((Counter(was.assertions) - Counter(now.assertions)).elements())
-    fresh = list((Counter(now.assertions) - Counter(was.assertions)).elements())
-    for assertion in (one for one in gone if one.strength):
-        alike = [other for other in fresh if other.subjects & assertion.subjects]
-        if not alike:
-            yield WeakenedAssertion("removed", file, name, assertion.text[:_TEXT])
+    found: list[WeakenedAssertion] = []
+    for name, was in old.items():
+        if (now := new.get(name)) is None:
+            found += [WeakenedAssertion("test_deleted", file, name)] if was.is_test else []
             continue
-        match = max(alike, key=lambda other: other.strength)
-        fresh.remove(match)
-        if match.strength < assertion.strength:
-            yield WeakenedAssertion("weakened", file, name, assertion.text[:_TEXT], match.text[:_TEXT])
+        found += _excuses(file, name, was, now)
+        gone = (Counter(was.assertions) - Counter(now.assertions)).elements()
+        fresh = list((Counter(now.assertions) - Counter(was.assertions)).elements())
+        for assertion in (one for one in gone if one.strength):
+            alike = [other for other in fresh if other.subjects & assertion.subjects]
+            if not alike:
+                found.append(WeakenedAssertion("removed", file, name, assertion.text[:_TEXT]))
+                continue
+            match = max(alike, key=lambda other: other.strength)
+            fresh.remove(match)
+            if match.strength < assertion.strength:
+                texts = assertion.text[:_TEXT], match.text[:_TEXT]
+                found.append(WeakenedAssertion("weakened", file, name, *texts))
+    for name in (name for name in new if name not in old):
+        found += _excuses(file, name, FunctionAssertions(), new[name])
+    return tuple(found[:_MOST])
 
 
 def _excuses(
