@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from tests.agents.offline import KEY
 from tests.support.model import Reply, ToolCall
 
 import mngr
-from mngr.model.agent import AgentState, WaitingReason
+from mngr.model.agent import Agent, AgentState, WaitingReason
 from mngr.model.message import Delivery
 from mngr.process import wait_until
 from mngr.testing.waiting import PATIENCE_S
@@ -84,6 +85,33 @@ def killed_in_a_turn(desk: Desk) -> None:
     assert killed.signal == "SIGKILL"
     with pytest.raises(mngr.RefusedError, match="DONE"):
         desk.send("are you there?")
+
+
+def interrupted(
+    desk: Desk, *, shown: tuple[str, ...], interrupt: Callable[[], object] | None = None, told: bool = True
+) -> Agent:
+    """A person at its terminal interrupts a turn: it waits for the next message, and with `told` its records say why.
+
+    `shown` is what is on the screen of a busy one, `interrupt` what the person does: Escape.
+    """
+    held = threading.Event()
+    desk.model.add(Reply("never", until=held), match="take your time")
+    desk.send("take your time")
+    desk.wait(AgentState.RUNNING)
+    assert wait_until(lambda: any(text in desk.screen() for text in shown), PATIENCE_S), desk.screen()
+    if interrupt:
+        interrupt()
+    else:
+        desk.keys_typed("Escape")
+    agent = desk.wait(AgentState.WAITING, WaitingReason.END_OF_TURN)
+    held.set()
+    if told:
+        reason = {"reason": "interrupted"}
+        assert wait_until(lambda: reason in [event.data for event in desk.events()], PATIENCE_S), (
+            desk.events()
+        )
+        assert "(the turn was interrupted)" in desk.said("tool")
+    return agent
 
 
 def goes_on(desk: Desk) -> None:

@@ -1,7 +1,6 @@
 """Every verb on a real Claude Code that talks to a scripted model."""
 
 import os
-import threading
 from collections.abc import Iterator
 
 import pytest
@@ -11,16 +10,15 @@ from tests.agents.scenes import (
     asked_twice,
     first_message,
     idle_then_busy,
+    interrupted,
     permission_by_message,
     twenty_messages,
 )
 from tests.support.model import Reply, Tokens, ToolCall
 
 import mngr
-from mngr.model.agent import AgentState, WaitingReason
+from mngr.model.agent import WaitingReason
 from mngr.model.message import Delivery
-from mngr.process import wait_until
-from mngr.testing.waiting import PATIENCE_S
 
 pytestmark = [pytest.mark.slow, pytest.mark.accept("K14")]
 
@@ -82,14 +80,7 @@ def test_twenty_messages_are_each_taken_once(desk: Desk) -> None:
 
 
 def test_a_person_who_interrupts_it_is_seen(desk: Desk) -> None:
-    held = threading.Event()
-    desk.model.add(Reply("never", until=held), match="take your time")
-    desk.send("take your time")
-    desk.wait(AgentState.RUNNING)
-    assert wait_until(lambda: "esc to interrupt" in desk.screen() or "\u2026" in desk.screen(), PATIENCE_S)
-    desk.keys_typed("Escape")
-    agent = desk.wait(AgentState.WAITING, WaitingReason.END_OF_TURN)
-    held.set()
+    agent = interrupted(desk, shown=("esc to interrupt", "\u2026"), told=False)
     assert "no hook said" in agent.why or "end_of_turn" in agent.why
 
 

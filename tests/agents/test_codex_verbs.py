@@ -1,6 +1,5 @@
 """Every verb on a real Codex that talks to a scripted model."""
 
-import threading
 from collections.abc import Iterator
 
 import pytest
@@ -11,6 +10,7 @@ from tests.agents.scenes import (
     asked_twice,
     first_message,
     idle_then_busy,
+    interrupted,
     permission_by_message,
     twenty_messages,
 )
@@ -94,16 +94,7 @@ def test_twenty_messages_are_each_taken_once(desk: CodexDesk) -> None:
 
 
 def test_a_person_who_interrupts_it_is_seen(desk: CodexDesk) -> None:
-    held = threading.Event()
-    desk.model.add(Reply("never", until=held), match="take your time")
-    desk.send("take your time")
-    desk.wait(AgentState.RUNNING)
-    assert desk.shows("esc to interrupt")
-    desk.keys_typed("Escape")
-    desk.wait(AgentState.WAITING, WaitingReason.END_OF_TURN)
-    held.set()
-    assert "(the turn was interrupted)" in desk.said("tool")
-    assert {"reason": "interrupted"} in [event.data for event in desk.events()]
+    interrupted(desk, shown=("esc to interrupt",))
 
 
 @pytest.mark.accept("K1", "O1")

@@ -1,14 +1,19 @@
 """Every verb on a real OpenCode that talks to a scripted model."""
 
 import os
-import threading
 from collections.abc import Iterator
 
 import pytest
 from tests.agents.desk import opened
 from tests.agents.desk_opencode import OpenCodeDesk
 from tests.agents.offline import KEY
-from tests.agents.scenes import asked_twice, idle_then_busy, permission_by_message, twenty_messages
+from tests.agents.scenes import (
+    asked_twice,
+    idle_then_busy,
+    interrupted,
+    permission_by_message,
+    twenty_messages,
+)
 from tests.support.model import Reply, Tokens, ToolCall
 
 import mngr
@@ -68,12 +73,6 @@ def test_twenty_messages_are_each_taken_once(desk: OpenCodeDesk) -> None:
 
 
 def test_a_person_who_interrupts_it_is_seen(desk: OpenCodeDesk) -> None:
-    held = threading.Event()
-    desk.model.add(Reply("never", until=held), match="take your time")
-    desk.send("take your time")
-    desk.wait(AgentState.RUNNING)
-    assert desk.shows("esc interrupt"), desk.screen()
-
     def interrupts() -> bool:
         """Twice, the second time while it asks for it: a slow screen may show that too late."""
         desk.keys_typed("Escape")
@@ -81,14 +80,7 @@ def test_a_person_who_interrupts_it_is_seen(desk: OpenCodeDesk) -> None:
         desk.keys_typed("Escape")
         return bool(wait_until(lambda: desk.agent().state is AgentState.WAITING, 10))
 
-    assert wait_until(interrupts, PATIENCE_S), desk.screen()
-    desk.wait(AgentState.WAITING, WaitingReason.END_OF_TURN)
-    held.set()
-    interrupted = {"reason": "interrupted"}
-    assert wait_until(lambda: interrupted in [event.data for event in desk.events()], PATIENCE_S), (
-        desk.events()
-    )
-    assert "(the turn was interrupted)" in desk.said("tool")
+    interrupted(desk, shown=("esc interrupt",), interrupt=lambda: wait_until(interrupts, PATIENCE_S))
 
 
 @pytest.mark.accept("K1", "O1", "Q9")
