@@ -20,6 +20,7 @@ from mngr_tmr.model.facts import (
     PullRequest,
     StepOverdue,
     StopRequest,
+    TaskRetried,
     VerifyRequest,
     WorkFailed,
     WorkFailureCause,
@@ -37,7 +38,7 @@ def decide(run: RunState, now: float) -> list[Entry]:
 
     What needs a host gets one while there is room: the base first, then verifications, which end tasks, then agents.
     """
-    first = [*_overdue(run, now), *_stop_launching(run, now), *_without_hosts(run, now)]
+    first = [*_overdue(run, now), *_stop_launching(run, now), *_without_hosts(run, now), *_retries(run, now)]
     if first:
         return first
     room = run.may_begin(now)
@@ -56,6 +57,14 @@ def _overdue(run: RunState, now: float) -> Iterator[Entry]:
         if run.counted_s(intention.at, now) >= limit_s:
             message = f"no answer within {limit_s:g} s"
             yield Entry(now, step, "failed", slug, intention.attempt, message, StepOverdue())
+
+
+def _retries(run: RunState, now: float) -> Iterator[Entry]:
+    """New attempts of tasks that were lost with their hosts, once nothing of the last ones may come any more."""
+    for slug, retry in run.due_retries.items() if run.may_launch else ():
+        if now >= retry.due_at and run.is_settled(slug):
+            message = f"tried again on another host where there is one: {retry.why}"
+            yield Entry(now, "run", "noted", slug, retry.attempt, message, TaskRetried())
 
 
 def _stop_launching(run: RunState, now: float) -> Iterator[Entry]:
@@ -178,6 +187,8 @@ def _gone_wrong(run: RunState, observation: Observation, state: TaskState, now: 
         is_gone = run.counted_s(observation.missing_since, now) >= grace_s
         return _failed(state, now, "disappeared", "the agent disappeared") if is_gone else None
     if status.activity == "ended" and run.counted_s(observation.activity_since, now) >= grace_s:
+        if status.has_lost_host:
+            return _failed(state, now, "host_lost", f"its host ended: {status.how}")
         return _failed(state, now, "ended", f"the agent ended without a result: {status.how}")
     if status.activity == "unknown" and state.nudge_failed:
         return _failed(state, now, "unreadable", f"the agent's state cannot be read: {status.how}")
@@ -206,7 +217,7 @@ def _idle(run: RunState, since: float, now: float) -> bool:
 
 def _ending(run: RunState, state: TaskState, now: float) -> Entry | None:
     """After a failure the pull is a rescue: uncommitted work comes along."""
-    if run.refused_until(now):
+    if run.refused_until(now) or now < state.retry_at:
         return None
     fact = PullRequest(salvage=True) if state.has_failed else None
     return Entry(now, "pull", "intended", state.slug, state.attempt, fact=fact)
@@ -223,7 +234,8 @@ def _stopping(run: RunState, state: TaskState, now: float) -> Entry | None:
 def _verify_steps(run: RunState, now: float) -> Iterator[Entry]:
     """Verifications, as many at once as there are verifiers and idle slots; tasks with equal trees share one."""
     busy = sum(step in ("verify", "base") for step, _ in run.in_flight)
-    waiting = [run.tasks[slug] for slug in run.to_verify if run.tasks[slug].phase == TaskPhase.TO_VERIFY]
+    states = [run.tasks[slug] for slug in run.to_verify]
+    waiting = [one for one in states if one.phase == TaskPhase.TO_VERIFY and now >= one.retry_at]
     free = _verifiers(run) - busy
     if free <= 0 or not waiting:
         return

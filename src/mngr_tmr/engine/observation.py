@@ -12,6 +12,7 @@ class AgentStatus(Struct, frozen=True):
 
     `asks` is "permission" or "input" while it waits for a person, and `question` is what its screen shows then.
     `error` is the model's error that ended the last turn, if a retry cannot change it; `error_kind` is its kind.
+    `has_lost_host` says that it ended because its host did.
     """
 
     agent: str
@@ -23,6 +24,7 @@ class AgentStatus(Struct, frozen=True):
     question: str = ""
     error: str = ""
     error_kind: str = ""
+    has_lost_host: bool = False
 
 
 class Poll(Struct, frozen=True):

@@ -12,11 +12,13 @@ from msgspec import Struct
 
 from mngr_tmr.engine.clock import RunClock
 from mngr_tmr.engine.observation import Activity, AgentStatus, Poll
+from mngr_tmr.engine.retries import MOST_RETRIES
 from mngr_tmr.engine.state import shared_with
 from mngr_tmr.model.entry import Entry
 from mngr_tmr.model.facts import (
     AgentStopped,
     AnyFact,
+    HostFailed,
     ProviderRefusal,
     StopRequest,
     VerdictsFound,
@@ -38,6 +40,9 @@ FAULTS: tuple[Fault, ...] = (
     "pull_hangs",
     "stop_fails",
     "verify_hangs",
+    "launch_unreachable",
+    "pull_unreachable",
+    "verify_unreachable",
 )
 _MINUTE = 60.0
 _FREEZE_SHARE = 0.02
@@ -121,6 +126,7 @@ class SimWorld:
         self.host_limit = 0
         self.storms: tuple[tuple[float, float], ...] = ()
         self.refusals = 0
+        self.tries: dict[tuple[str, str, int], int] = {}
 
     def fault(self, task: str, attempt: int) -> Fault:
         chance = random.Random(f"{self.seed} {task} {attempt}")
@@ -140,6 +146,11 @@ class SimWorld:
         work_s = random.Random(f"{self.seed} work {task} {attempt}").uniform(*self._work_s)
         self.agents[name] = SimAgent(name, self.now, work_s, self.fault(task, attempt))
         self.most_alive = max(self.most_alive, len(self.alive()))
+
+    def is_unreachable(self, step: str, task: str, attempt: int) -> bool:
+        """Whether a host that does not answer still does not: it takes two tries, and a launch never succeeds."""
+        self.tries[step, task, attempt] = self.tries.get((step, task, attempt), 0) + 1
+        return step == "launch" or self.tries[step, task, attempt] <= MOST_RETRIES
 
     def open_host(self, name: str) -> None:
         """A host that a step makes; it is there from the beginning of the step."""
@@ -274,6 +285,12 @@ class SimExecutor:
             self._world.close_host(host)
         if fault == f"{intention.step}_fails" and not self._ends_at_last(intention):
             return Entry(self.now(), intention.step, "failed", task, attempt, "simulated fault")
+        if fault == f"{intention.step}_unreachable" and self._world.is_unreachable(
+            intention.step, task, attempt
+        ):
+            if host:
+                self._world.close_host(host)
+            return Entry(self.now(), intention.step, "failed", task, attempt, "no answer", HostFailed())
         if intention.step == "verify":
             fact: AnyFact | None = self._verify({task: attempt, **shared_with(intention)})
         elif intention.step == "stop":

@@ -9,6 +9,7 @@ from mngr_tmr.engine.capacity import CapacityState
 from mngr_tmr.engine.hosts import MAKES_HOST, Held, HostsState
 from mngr_tmr.engine.integration import IntegrationState
 from mngr_tmr.engine.observation import Observation, Poll, follow
+from mngr_tmr.engine.retries import RetriesState, Retry
 from mngr_tmr.engine.steering import SteeringState, changed_by_steering
 from mngr_tmr.engine.task_state import HOLDS_SLOT, TaskPhase, TaskState, task_after
 from mngr_tmr.model.entry import Entry, Step
@@ -20,6 +21,7 @@ from mngr_tmr.model.facts import (
     RunPaused,
     RunResumed,
     RunSteered,
+    TaskRetried,
     VerdictsFound,
     VerifyAgain,
     VerifyRequest,
@@ -72,7 +74,7 @@ class RunState:
         self.observations: dict[str, Observation] = {}
         self.in_flight: dict[tuple[Step, str], Entry] = {}
         self.hosts, self.capacity = HostsState(), CapacityState()
-        self.steering = SteeringState()
+        self.steering, self.retries = SteeringState(), RetriesState()
         self.base: str = "unknown"
         self.integration = IntegrationState()
         self.away_s = 0.0
@@ -144,12 +146,21 @@ class RunState:
         return next((error for error in self.final_errors.values() if error.count >= _SAME_ERRORS), None)
 
     @property
+    def due_retries(self) -> dict[str, Retry]:
+        """The attempts that were lost with their hosts, and are still the last of their tasks."""
+        return {
+            slug: retry
+            for slug, retry in self.retries.due.items()
+            if (task := self.tasks[slug]).attempt == retry.attempt and task.cause != "cancelled"
+        }
+
+    @property
     def is_over(self) -> bool:
         """Nothing is left to do; after a second interrupt that means: no agent is left to stop."""
         if self.is_aborting:
             return not (self.live or self.strays)
         waiting = self.live or self.to_verify or self.strays or self.in_flight
-        return not waiting and not (self.queue and self.may_launch)
+        return not waiting and not ((self.queue or self.due_retries) and self.may_launch)
 
     def apply_poll(self, poll: Poll) -> None:
         """Takes in one poll of the agents."""
@@ -194,7 +205,7 @@ class RunState:
             return ()
         parts, hosts = self._parts(entry), len(self.hosts.held)
         self.hosts.apply(entry)
-        self.steering = self.steering.after(entry)
+        self.steering, self.retries = self.steering.after(entry), self.retries.after(entry)
         if isinstance(entry.fact, RunResumed):
             self.away_s += max(entry.at - self.last_at, 0.0)
             self.integration = IntegrationState()
@@ -215,7 +226,7 @@ class RunState:
             self._place(before, task_after(before, part))
         if (entry.step, entry.kind) == ("launch", "later") and entry.task in self.queue:
             self.queue = {entry.task: None, **self.queue}  # it keeps its turn
-        if not entry.task or isinstance(entry.fact, RunSteered):
+        if not entry.task or isinstance(entry.fact, RunSteered | TaskRetried):
             self._apply_run(entry)
         return tuple(part.task for part in parts)
 
@@ -256,6 +267,8 @@ class RunState:
             self.stopped_why, self.final_errors, self.capacity = "", {}, CapacityState()
             self.options = convert({**to_builtins(self.options), **fact.options}, RunOptions)
             self._requeue(again=fact.again)
+        elif isinstance(fact, TaskRetried):
+            self._try_again(entry.task)
         elif isinstance(fact, RunSteered):
             self.options = changed_by_steering(self.options, fact.options) if fact.options else self.options
             if entry.task and fact.action == "retry":
@@ -275,9 +288,10 @@ class RunState:
     def _try_again(self, slug: str) -> None:
         before = self.tasks[slug]
         attempt = before.attempt + 1
-        self._place(
-            before, TaskState(slug, agent_of(self.spec.id, slug, attempt), attempt, since=self.last_at)
-        )
+        note = f"attempt {before.attempt}: {before.stage} failed: {before.message}"
+        notes = (*before.notes, note) if before.has_failed else before.notes
+        agent = agent_of(self.spec.id, slug, attempt)
+        self._place(before, TaskState(slug, agent, attempt, since=self.last_at, notes=notes))
 
     def _place(self, before: TaskState, after: TaskState) -> None:
         slug, phase = after.slug, after.phase

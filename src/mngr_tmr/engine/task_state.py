@@ -6,11 +6,14 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
+from mngr_tmr.engine.retries import MOST_RETRIES, wait_s
 from mngr_tmr.model.entry import Entry
 from mngr_tmr.model.facts import (
     AgentAsks,
     AgentSilent,
+    HostFailed,
     RunSteered,
+    TaskRetried,
     VerifyAgain,
     WorkFailed,
     WorkFailureCause,
@@ -42,7 +45,8 @@ class TaskState(Struct, frozen=True):
 
     `silent_since` is set while its busy agent shows no sign of life. While its agent waits for a person, `asks` says
     for what ("permission" or "input") and `question` is its question. `tree` is that of the commit to verify; a task
-    that is verified `alone` shares no working copy with others.
+    that is verified `alone` shares no working copy with others. A pull or verification that failed with its host was
+    tried again so many `retries`, and is not before `retry_at`.
     """
 
     slug: str
@@ -64,6 +68,8 @@ class TaskState(Struct, frozen=True):
     silent_since: float = 0.0
     tree: str = ""
     alone: bool = False
+    retries: int = 0
+    retry_at: float = 0.0
     notes: tuple[str, ...] = ()
 
     @property
@@ -85,8 +91,9 @@ def task_after(state: TaskState, entry: Entry) -> TaskState:
     if entry.attempt != state.attempt:
         return state
     if entry.kind == "noted":
-        if isinstance(entry.fact, RunSteered):
-            return _cancelled(state, entry) if entry.fact.action == "cancel" else state
+        if isinstance(entry.fact, RunSteered | TaskRetried):
+            is_cancel = isinstance(entry.fact, RunSteered) and entry.fact.action == "cancel"
+            return _cancelled(state, entry) if is_cancel else state
         if isinstance(entry.fact, AgentSilent):
             return replace(state, silent_since=entry.fact.silent_since)
         if isinstance(entry.fact, AgentAsks):
@@ -142,6 +149,8 @@ def _after_pull(state: TaskState, entry: Entry) -> TaskState:
         return state
     if entry.kind == "intended":
         return replace(state, phase=TaskPhase.PULLING, since=entry.at)
+    if _may_retry(state, entry):
+        return _retried(state, entry, TaskPhase.ENDING)
     if entry.kind == "failed":
         state = _failed(state, entry)
     pulled = entry.fact if isinstance(entry.fact, WorkPulled) else WorkPulled()
@@ -170,7 +179,27 @@ def _after_verify(state: TaskState, entry: Entry) -> TaskState:
         return replace(state, phase=TaskPhase.VERIFYING, since=entry.at)
     if isinstance(entry.fact, VerifyAgain):
         return replace(state, phase=TaskPhase.TO_VERIFY, since=entry.at, alone=True)
+    if _may_retry(state, entry):
+        return _retried(state, entry, TaskPhase.TO_VERIFY)
     return _ended(_failed(state, entry) if entry.kind == "failed" else state, entry)
+
+
+def _may_retry(state: TaskState, entry: Entry) -> bool:
+    """Whether a step failed with a host, and what the agent finished may still be had: it is not run again for that."""
+    is_host = entry.kind == "failed" and isinstance(entry.fact, HostFailed)
+    return is_host and not state.has_failed and state.retries < MOST_RETRIES
+
+
+def _retried(state: TaskState, entry: Entry, phase: TaskPhase) -> TaskState:
+    """The same step of the same attempt once more, after a wait."""
+    return replace(
+        state,
+        phase=phase,
+        since=entry.at,
+        retries=state.retries + 1,
+        retry_at=entry.at + wait_s(state.slug, state.retries),
+        notes=(*state.notes, f"{entry.step} tried again after: {entry.message}"),
+    )
 
 
 def _failed(state: TaskState, entry: Entry) -> TaskState:

@@ -13,6 +13,7 @@ WorkFailureCause = Literal[
     "timeout",
     "model_error",
     "disappeared",
+    "host_lost",
     "ended",
     "unreadable",
     "idle",
@@ -66,6 +67,14 @@ class RunSteered(JournalFact, frozen=True, tag="steered"):
 
 class StepOverdue(JournalFact, frozen=True, tag="overdue"):
     """A step failed because it did not answer in its time; its answer may still come."""
+
+
+class HostFailed(JournalFact, frozen=True, tag="host_failed"):
+    """A step failed because a host was lost or did not answer: it may succeed later, or on another host."""
+
+
+class TaskRetried(JournalFact, frozen=True, tag="retried"):
+    """The task gets a new attempt because its last one was lost with its host."""
 
 
 class ProviderRefusal(JournalFact, frozen=True, tag="refused"):
@@ -184,6 +193,8 @@ AnyFact = (
     | RunInterrupted
     | RunSteered
     | StepOverdue
+    | HostFailed
+    | TaskRetried
     | ProviderRefusal
     | AgentLaunched
     | AgentAsks

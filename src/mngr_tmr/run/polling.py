@@ -30,6 +30,7 @@ _BULLETS = ("●", "•", "⏺")
 _FRAMES = " \t>\u276f─━│┃╭╮╰╯┌┐└┘├┤╌╎" + "".join(_BULLETS)
 
 
+_GONE = ("STOPPED", "DESTROYED")
 _REFUSALS = {
     "authentication": "authentication failed",
     "billing": "billing",
@@ -75,6 +76,7 @@ class AgentPoller:
             question=question or "",
             error=error,
             error_kind=kind,
+            has_lost_host=agent.host.state in _GONE or agent.why == "reboot",
         )
 
     def _question(self, agent: mngr.Agent) -> str | None:

@@ -204,7 +204,8 @@ class TaskSteps:
             if is_sure:
                 return found
             if time.monotonic() >= deadline:
-                raise mngr.UnreachableError(
+                # Not for want of a host: launched on another one, it might be at work twice.
+                raise mngr.BlockedError(
                     "whether it was launched before cannot be told: a host is silent",
                     hint="see: mngr list --hosts; then: mngr tmr resume --retry",
                 )

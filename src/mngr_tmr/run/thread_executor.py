@@ -10,7 +10,7 @@ import mngr
 from mngr_tmr.engine.clock import RunClock
 from mngr_tmr.engine.observation import Poll
 from mngr_tmr.model.entry import Entry
-from mngr_tmr.model.facts import AnyFact, ProviderRefusal
+from mngr_tmr.model.facts import AnyFact, HostFailed, ProviderRefusal
 from mngr_tmr.run_folder.log import error_text
 
 Step = Callable[[Entry], AnyFact]
@@ -20,6 +20,7 @@ Rang = Callable[[], bool]
 _TICK_S = 0.1
 # Also when everything rings, polling takes at most a third of the time.
 _REST_S, _REST_SHARE, _STORM_S = 0.25, 2, 30.0
+_OF_HOSTS = (mngr.UnreachableError, mngr.TimedOutError)
 _NO_BELL = "waiting for the next poll failed, and polling goes on"
 
 
@@ -80,13 +81,15 @@ class ThreadExecutor:
 
     def _carry_out(self, intention: Entry) -> None:
         step, task, attempt = intention.step, intention.task, intention.attempt
+        fact: AnyFact | None
         try:
             fact = self._steps[step](intention)
         except mngr.CapacityError as error:
             self._results.put(self._refused(intention, error))
         except Exception as error:
             self._log(f"{step} {task} (attempt {attempt})", error)
-            self._results.put(Entry(self.now(), step, "failed", task, attempt, error_text(error)))
+            fact = HostFailed() if isinstance(error, _OF_HOSTS) else None
+            self._results.put(Entry(self.now(), step, "failed", task, attempt, error_text(error), fact))
         else:
             self._results.put(Entry(self.now(), step, "done", task, attempt, fact=fact))
 

@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from mngr_tmr.engine.loop import Loop
+from mngr_tmr.engine.retries import MOST_RETRIES
 from mngr_tmr.engine.simulated import FAULTS, SimExecutor, SimWorld
 from mngr_tmr.engine.state import RunState, fold
 from mngr_tmr.engine.task_state import TaskPhase
@@ -70,12 +71,15 @@ def check_end(spec: RunSpec, world: SimWorld, state: RunState) -> None:
         ended = state.tasks[task.slug]
         fault = world.fault(task.slug, ended.attempt)
         key = task.slug, ended.attempt
-        assert ended.attempt == 1, "a turn was paid twice"
+        lost = [world.fault(task.slug, attempt) for attempt in range(1, ended.attempt)]
+        assert {*lost} <= LOST, "a turn was paid twice"
+        assert ended.attempt <= 1 + MOST_RETRIES
+        assert fault not in LOST or ended.attempt == 1 + MOST_RETRIES, "it was not tried again"
         if fault == "idles_until_nudged" and "nudge: perhaps sent" in ended.notes:
             continue  # a death between writing that it is nudged and nudging it: it is not nudged twice
         if fault == "launch_hangs" and not ended.has_failed:
             assert world.verified[key] >= 1  # a freeze gave the launch the time that it took
-        elif fault in ("", "idles_until_nudged", "stop_fails"):
+        elif fault in ("", "idles_until_nudged", "stop_fails", "pull_unreachable", "verify_unreachable"):
             assert not ended.has_failed, (task.slug, fault, ended)
             assert world.pulled[key] >= 1
             assert world.verified[key] >= 1
@@ -87,7 +91,7 @@ def check_end(spec: RunSpec, world: SimWorld, state: RunState) -> None:
         assert world.most_hosts <= spec.options.max_hosts
         kept = {state.tasks[slug].agent for slug in state.tasks if _may_live(world, state, slug)}
         left = {host for host in world.hosts if host not in kept}
-        hung = sum(world.fault(slug, 1) == "verify_hangs" for slug in state.tasks)
+        hung = sum(world.fault(slug, task.attempt) == "verify_hangs" for slug, task in state.tasks.items())
         assert not left & set(world.agents), "a host outlived its task"
         assert len(left) <= hung, "a copy outlived its verification"
         unsaved = {agent.name for agent in world.agents.values() if agent.name not in _saved(world)}
@@ -111,7 +115,10 @@ STAGE = {
     "pull_fails": "pull",
     "pull_hangs": "pull",
     "verify_hangs": "verify",
+    "launch_unreachable": "launch",
 }
+# What a host took with it before there was a result: it is tried again.
+LOST = {"vanishes", "launch_unreachable"}
 
 
 def _may_live(world: SimWorld, state: RunState, slug: str) -> bool:

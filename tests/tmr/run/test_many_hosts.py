@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 from tests.cli.command import ARGV, Mngr
+from tests.tmr.run.lives import launched
 from tests.tmr.run.pipeline import KNOBS, UNCHANGED, Pipeline, Step
 from tests.tmr.run.test_run import commit_of
 
@@ -21,7 +22,7 @@ from mngr_tmr.copies.copies import Copies
 from mngr_tmr.engine.journal import read_journal
 from mngr_tmr.engine.state import RunState
 from mngr_tmr.model.entry import Entry
-from mngr_tmr.model.facts import AgentStopped
+from mngr_tmr.model.facts import AgentLaunched, AgentStopped
 from mngr_tmr.run.polling import AgentPoller
 from mngr_tmr.run.steps import TaskSteps
 from mngr_tmr.run_folder.folder import read_spec
@@ -171,3 +172,34 @@ def test_a_copy_outside_the_tasks_waits_for_room_and_says_so_once(
         assert copies.at(spec.base).command("true", PATIENCE_S).code == 0
     assert len(told) == 1
     assert told[0].startswith("waiting for capacity: host ")
+
+
+@pytest.mark.accept("O12")
+def test_tests_whose_hosts_are_destroyed_or_stopped_get_new_attempts_on_other_hosts(
+    pipeline: Pipeline, hosts: FaultyProvider
+) -> None:
+    names = ("test_a", "test_b")
+    folder = pipeline.folder(pipeline.spec({name: [{"hang": True}] for name in names}, ON_HOSTS))
+    run = threading.Thread(target=pipeline.go, args=(folder,))
+    run.start()
+    assert wait_until(lambda: launched(folder) == 2, PATIENCE_S)
+    for name in names:
+        (pipeline.plays / f"{name}.json").write_text(f'[{{"run": "{UNCHANGED["run"]}"}}]')
+    first, second = (
+        entry.fact.host.partition(".")[0] for entry in pipeline.seen if isinstance(entry.fact, AgentLaunched)
+    )
+    hosts.destroy(first)
+    hosts.stop(second)
+    run.join(PATIENCE_S)
+    assert not run.is_alive()
+    records = pipeline.records(folder)
+    assert [(records[name].end, records[name].attempt) for name in names] == [("result", 2)] * 2, records
+    notes = sorted(note for record in records.values() for note in record.notes if note.startswith("attempt"))
+    assert notes == [
+        "attempt 1: watch failed: its host ended: STOPPED",
+        "attempt 1: watch failed: the agent disappeared",
+    ]
+    for record in records.values():
+        assert Path(folder.file(record.task.slug, 1, "prompt.md")).exists()
+    places = [entry.fact.host for entry in pipeline.seen if isinstance(entry.fact, AgentLaunched)]
+    assert len(set(places)) == 4

@@ -11,7 +11,14 @@ from mngr_lib.safe_text import one_line, raw
 from mngr_tmr.engine.state import RunState
 from mngr_tmr.engine.task_state import HOLDS_SLOT, TaskPhase, TaskState
 from mngr_tmr.model.entry import Entry
-from mngr_tmr.model.facts import AgentAsks, LaunchingStopped, RunPaused, RunSteered, VerdictsFound
+from mngr_tmr.model.facts import (
+    AgentAsks,
+    LaunchingStopped,
+    RunPaused,
+    RunSteered,
+    TaskRetried,
+    VerdictsFound,
+)
 from mngr_tmr.run_folder.redact import NOTHING_TO_HIDE, Redactor
 
 _REDRAW_S = 0.2
@@ -131,7 +138,7 @@ def entry_line(run: RunState, entry: Entry) -> str:
     if not entry.task:
         return f"{entry.step}: {entry.message}" if entry.message and entry.step != "base" else ""
     name, task = run.names[entry.task], run.tasks[entry.task]
-    if isinstance(fact, RunSteered):
+    if isinstance(fact, RunSteered | TaskRetried):
         return f"{name}: {entry.message}"
     if isinstance(fact, AgentAsks) and fact.asks:
         answer = answer_command(task.agent, task.asks)
