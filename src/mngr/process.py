@@ -1,16 +1,15 @@
-"""Where processes start: argv lists, a session of their own, stdin that ends, always a deadline.
-
-No other module starts one, but `process_terminal` for those that have the terminal to themselves.
-"""
+"""The only module that starts a process: argv lists, own session, closed stdin, always a deadline."""
 
 import errno
 import os
 import select
+import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import BinaryIO, NamedTuple, Protocol, TypeVar, cast
+from typing import BinaryIO, NamedTuple, NoReturn, Protocol, TypeVar, cast
 
 from mngr.errors import MngrError, TimedOutError, UsageError
 from mngr.process_signals import HeldSignals, end_group
@@ -101,7 +100,7 @@ class LocalStream:
 
     def wait(self, timeout_s: float | None) -> int:
         try:
-            code = exit_code(self._child.wait(timeout_s))
+            code = _exit_code(self._child.wait(timeout_s))
         except subprocess.TimeoutExpired:
             raise TimedOutError(f"{self._name} did not end within {timeout_s} s") from None
         self._span.end(code)
@@ -111,7 +110,9 @@ class LocalStream:
         ended = self._child.poll()
         end_group(self._child)
         _close_pipes(self._child)
-        self._span.end(None if ended is None else exit_code(ended), "killed by mngr" if ended is None else "")
+        self._span.end(
+            None if ended is None else _exit_code(ended), "killed by mngr" if ended is None else ""
+        )
 
 
 def descriptor_limit() -> int:
@@ -187,6 +188,22 @@ def run_with_fds(
         done = _finish(_spawn(argv, env, cwd, pass_fds=pass_fds), argv, b"", timeout_s, held)
         span.end(done.code)
         return done
+
+
+def run_in_terminal(argv: Sequence[str], *, env: Mapping[str, str] | None = None) -> int:
+    """Lends our terminal to a command (an editor, an attached pane) and returns its exit code."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        return _exit_code(subprocess.run(list(argv), env=child_env(env), check=False).returncode)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def replace_ourselves(argv: Sequence[str], *, env: Mapping[str, str] | None = None) -> NoReturn:
+    """Becomes the command; returns never."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os.execvpe(argv[0], list(argv), child_env(env))
 
 
 def wait_until(condition: Callable[[], T | None], timeout_s: float, *, every_s: float = 0.05) -> T | None:
@@ -280,7 +297,7 @@ def _finish(
         raise
     finally:
         _close_pipes(child)
-    return Completed(tuple(argv), exit_code(child.returncode), out, err)
+    return Completed(tuple(argv), _exit_code(child.returncode), out, err)
 
 
 def _talk(child: "subprocess.Popen[bytes]", stdin: bytes, deadline: float) -> tuple[bytes, bytes]:
@@ -359,7 +376,7 @@ def _close_pipes(child: "subprocess.Popen[bytes]") -> None:
             pass
 
 
-def exit_code(returncode: int) -> int:
+def _exit_code(returncode: int) -> int:
     return returncode if returncode >= 0 else 128 - returncode
 
 

@@ -10,7 +10,8 @@ from tests.agents.scenes import begins_anew, goes_on, killed_in_a_turn
 from tests.support.model import Fault, Reply
 
 import mngr
-from mngr.actions.list import explain, look_and_list
+from mngr.actions.explain import explain
+from mngr.actions.list import look_and_list
 from mngr.actions.rows import key_of
 from mngr.model.agent import AgentState, WaitingReason
 from mngr.model.message import Delivery

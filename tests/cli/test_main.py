@@ -94,8 +94,8 @@ mngr.hosts mngr.hosts.local mngr.hosts.protocol
 mngr.model mngr.model.address mngr.model.agent mngr.model.event mngr.model.host mngr.model.ids mngr.model.labels
 mngr.model.message
 mngr.store mngr.store.fold mngr.store.paths mngr.store.probe mngr.store.state
-mngr.store.untrusted mngr.sh mngr.sh.codes mngr.sh.program
-mngr.tmux mngr.tmux.pane mngr.tmux.server mngr.tmux.terminal
+mngr.store.rules mngr.store.untrusted mngr.sh mngr.sh.codes mngr.sh.program
+mngr.tmux mngr.tmux.server
 """
 
 

@@ -12,8 +12,8 @@ from mngr.agents.claude.session import TRANSCRIPT_LIMIT
 from mngr.cli.stdin import _LINE_LIMIT
 from mngr.model.ids import check_name
 from mngr.model.message import MESSAGE_LIMIT
-from mngr.tmux.recording import RAW_LIMIT
 from mngr.tmux.server import FD_LIMIT
+from mngr.tmux.session import RAW_LIMIT
 from mngr_tmr.cli import slots
 from mngr_tmr.model.result import RAW_LIMIT as RESULT_LIMIT
 from mngr_tmr.model.run import RunOptions

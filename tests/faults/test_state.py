@@ -261,7 +261,7 @@ def test_an_agent_of_a_newer_mngr_can_be_listed_stopped_and_destroyed(world: Wor
 
 
 def test_list_explains_its_evidence(world: World) -> None:
-    from mngr.actions.list import explain
+    from mngr.actions.explain import explain
     from mngr.actions.rows import key_of
 
     agent = create(world, *SLEEP)

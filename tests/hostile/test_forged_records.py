@@ -19,8 +19,9 @@ from tests.support.world import World
 import mngr
 from mngr.actions.capture import cast
 from mngr.actions.destroy import destroy_rows
+from mngr.actions.explain import explain
 from mngr.actions.gc.gc import find_garbage
-from mngr.actions.list import explain, look_and_list
+from mngr.actions.list import look_and_list
 from mngr.actions.manager import Manager
 from mngr.actions.rows import Row, key_of
 from mngr.actions.transcript import transcript

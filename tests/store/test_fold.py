@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from mngr.model.agent import ModelError
 from mngr.model.event import Event, encode_event
 from mngr.store.fold import Folded, encode_fold
-from mngr.store.untrusted import UnfitError, fold_bytes, read_fold
+from mngr.store.rules import UnfitError
+from mngr.store.untrusted import fold_bytes, read_fold
 
 
 def log(*events: tuple[float, str, dict[str, object]]) -> bytes:

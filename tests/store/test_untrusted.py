@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mngr.model.agent import AgentSpec
-from mngr.store import untrusted
+from mngr.store import rules
+from mngr.store.rules import UnfitError
 from mngr.store.untrusted import (
-    UnfitError,
     decode_table,
     read_event,
     read_events,
@@ -64,8 +64,8 @@ def test_a_spec_that_looks_usual_passes_every_rule(field: str, value: Any) -> No
         spec = msgspec.json.decode(spec_with(**{field: value}), type=AgentSpec)
     except (msgspec.DecodeError, ValueError):
         return
-    if untrusted._is_usual(spec):
-        untrusted._check(spec, untrusted._SPEC_RULES)
+    if rules.is_usual(spec):
+        rules.check(spec, rules.SPEC_RULES)
 
 
 @pytest.mark.accept("Q10")

@@ -16,7 +16,8 @@ from mngr.sh.codes import Exit
 from mngr.sh.lines import remove_tree, ring
 from mngr.sh.program import READ_AND_RUN, encode, program, quote, words
 from mngr.store.paths import REMOVED, HostPaths
-from mngr.store.untrusted import UnfitError, read_exit, read_time
+from mngr.store.rules import UnfitError
+from mngr.store.untrusted import read_exit, read_time
 from mngr.tmux.server import tmux_sh
 from mngr.tmux.session import Launched, kill_script
 

@@ -10,6 +10,7 @@ from msgspec import Struct
 from mngr.actions.claim import drop_names_of, forget_script
 from mngr.actions.creation_record import difference, record_of, remove_records, unverified
 from mngr.actions.filter import Filter
+from mngr.actions.gc.work_dirs import keep_commits
 from mngr.actions.host_notes import forget, forget_agents
 from mngr.actions.manager import Manager, default_manager
 from mngr.actions.many import run_many
@@ -182,8 +183,6 @@ def _discard_there(host: Host, sent: Sent) -> tuple[str, ...]:
     """Removes a work dir of another host and nothing here; commits that it added are kept in that host's store."""
     if not sent.owns_work_dir:
         return ()
-    from mngr.actions.gc.work_dirs import keep_commits  # only for agents on other hosts
-
     try:
         kept = (
             keep_commits(host, sent.work_dir)

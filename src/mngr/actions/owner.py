@@ -4,7 +4,8 @@ import os
 
 from mngr.actions.rows import is_alive, is_ours, this_process
 from mngr.model.agent import Agent, Creator
-from mngr.store.untrusted import LAST_PID, read_number
+from mngr.store.rules import LAST_PID
+from mngr.store.untrusted import read_number
 
 OWNER = "mngr.owner"
 

@@ -17,8 +17,8 @@ from mngr.sh.codes import Exit
 from mngr.sh.lines import append, put, ring
 from mngr.sh.program import quote
 from mngr.store.paths import HostPaths
+from mngr.store.rules import UnfitError
 from mngr.store.runfile import RunFile, parse_run_file, run_file_text
-from mngr.store.untrusted import UnfitError
 from mngr.tmux.server import tmux_sh
 from mngr.tmux.session import launch
 

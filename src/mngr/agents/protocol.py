@@ -10,10 +10,10 @@ from mngr.model.agent import AgentSpec
 from mngr.model.message import Receipt, Spending, Turn, Usage
 from mngr.store.probe import Evidence
 from mngr.store.state import Phase
-from mngr.tmux.pane import AgentPane
 
-if TYPE_CHECKING:  # `list` needs neither
+if TYPE_CHECKING:  # `list` needs none of them
     from mngr.model.finding import Finding, LaunchPlan
+    from mngr.tmux.pane import AgentPane
 
 
 class Command(Struct, frozen=True):
@@ -40,7 +40,7 @@ class AgentType(Protocol):
         """What a living agent is doing. Only asked while its process lives; `now` is the host's clock."""
         ...
 
-    def send(self, pane: AgentPane, message: bytes) -> Receipt:
+    def send(self, pane: "AgentPane", message: bytes) -> Receipt:
         """Sends a message exactly once, or refuses it before anything is sent."""
         ...
 

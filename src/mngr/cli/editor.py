@@ -5,7 +5,7 @@ import sys
 
 from mngr.cli.terminal_text import is_interactive
 from mngr.errors import MngrError, UsageError
-from mngr.process_terminal import run_in_terminal
+from mngr.process import run_in_terminal
 
 
 def edit_file(path: str) -> None:

@@ -9,6 +9,7 @@ from mngr.actions.filter import Filter
 from mngr.actions.list import Listing, look_and_list
 from mngr.actions.notify import notify
 from mngr.cli.call import Call
+from mngr.cli.reader import while_read
 from mngr.cli.render import put, put_styled
 from mngr.cli.table import agents_table, needs_me, state_text
 from mngr.cli.terminal_text import columns, wants_colour
@@ -23,7 +24,12 @@ Choose = Callable[[Listing], Sequence[Agent]]
 
 
 def watch_agents(call: Call, filter: Filter, choose: Choose) -> int:
-    """Until Ctrl-C."""
+    """Until Ctrl-C, or until its reader is gone."""
+    with while_read():
+        return _watch(call, filter, choose)
+
+
+def _watch(call: Call, filter: Filter, choose: Choose) -> int:
     shown: dict[str, Agent] | None = None
     on_terminal = call.output.is_human and sys.stdout.isatty()
     bell = Bell(call.manager)

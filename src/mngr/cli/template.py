@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from mngr.actions.filter import as_text
 from mngr.errors import UsageError, did_you_mean
 from mngr_lib.safe_text import one_line, safe_lines
 
@@ -77,14 +78,6 @@ def known_fields(record: type[Struct]) -> dict[str, bool]:
         if isinstance(inner, type) and issubclass(inner, Struct):
             known |= {f"{field.name}.{name}": free for name, free in known_fields(inner).items()}
     return known
-
-
-def as_text(value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
 def _value(record: Mapping[str, Any], field: str) -> Any:

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 import msgspec
 
 from mngr.model.agent import AgentSpec, Creator
-from mngr.store.untrusted import UnfitError, read_creator, read_noted_spec
+from mngr.store.rules import UnfitError
+from mngr.store.untrusted import read_creator, read_noted_spec
 
 AGENT, CREATOR = "mngr.agent", "mngr.creator"
 # Far below what a command line or an engine takes in one word.

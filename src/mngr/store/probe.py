@@ -14,11 +14,11 @@ from mngr.model.ids import is_agent_id
 from mngr.sh.program import argv
 from mngr.store.fold import Folded
 from mngr.store.paths import HostPaths
+from mngr.store.rules import UnfitError
 from mngr.store.untrusted import (
     ExitRecord,
     Pane,
     ProcessMark,
-    UnfitError,
     fold_bytes,
     read_exit,
     read_fold,

@@ -10,7 +10,8 @@ from msgspec import Struct
 from mngr.errors import UsageError
 from mngr.sh.program import load, quote, words
 from mngr.store.paths import AgentPaths
-from mngr.store.untrusted import UnfitError, decode
+from mngr.store.rules import UnfitError
+from mngr.store.untrusted import decode
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 # Shells give these a meaning of their own: the first ones are exported last, when our shell needs them no more. What

@@ -2,55 +2,43 @@
 
 A host is not trusted: its users write its files and answer for its programs. So nothing is taken as it comes. Text must
 be UTF-8, numbers in range, times between 1970 and 2200, names and branches such as mngr gives, and nothing large or
-deeply nested. No function here raises anything but `UnfitError`.
+deeply nested: `rules` says what each field must be. No function here raises anything but `UnfitError`.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Struct
 
-from mngr.model import event as kinds
 from mngr.model.agent import Agent, AgentSpec, Creator
 from mngr.model.event import Event
-from mngr.model.ids import is_agent_id, is_valid_branch, is_valid_name
-from mngr.model.labels import are_labels
+from mngr.model.ids import is_agent_id, is_valid_name
 from mngr.store.fold import Folded, fold
-from mngr_lib.proc import start_time
-from mngr_lib.safe_text import PROBLEM_LIMIT, one_line
-
-LAST_SECOND = 7258118400.0
-"""The first moment of the year 2200: no clock is right past it, and every calendar can show what is before."""
-LAST_PID = 1 << 22
-_DEPTH = 32
-_LAST_BYTE = 1 << 53
-
-# Compiled when a record is out of the ordinary: every list would pay for it.
-_SIGNAL = r"SIG[A-Z0-9+-]{1,15}\Z"
-_COMMIT = r"(?:[0-9a-f]{40}|[0-9a-f]{64})?\Z"
-_WORD = r"[a-z][a-z0-9_-]{0,31}\Z"
-_PREFIX = r"(?:[A-Za-z_][A-Za-z0-9_-]{0,31})?\Z"
-_AT = r"(?s)(.*) - at `\$\.?([^`]*)`\Z"
-# The fields of a spec in a row, as nearly all are. Whatever this takes, the rules of each field take too.
-_USUAL = (
-    r"(?a)[A-Za-z0-9](?:[\w-]{0,61}[A-Za-z0-9])?\n[\w.-]{1,64}"
-    r"\n(?:/\.?[\w-][\w.+@-]*)*\n(?:/\.?[\w-][\w.+@-]*)*\n(?:\w[\w-]*(?:/\w[\w-]*)*)?"
-    r"\n(?:[0-9a-f]{40})?\n[a-z]{1,32}\n(?:[A-Za-z_][\w-]{0,31})?\n[\w.-]{0,255}\n[\w.-]{0,255}\Z"
+from mngr.store.rules import (
+    DATA_RULES,
+    EXIT_RULES,
+    FOLD_RULES,
+    LAST_BYTE,
+    LAST_PID,
+    LAST_SECOND,
+    SPEC_RULES,
+    UnfitError,
+    check,
+    is_creator,
+    is_shallow,
+    is_text,
+    is_time,
+    is_usual,
 )
-_ACTIVITIES = frozenset(("", "busy", "end_of_turn", "permission", "input", "unknown"))
+from mngr_lib.proc import start_time
+
+_AT = r"(?s)(.*) - at `\$\.?([^`]*)`\Z"
 # What decoding raises: DecodeError, UnicodeDecodeError (a ValueError), RecursionError for what is nested too deeply.
 _UNREADABLE = (msgspec.MsgspecError, ValueError, RecursionError, OverflowError)
 
 T = TypeVar("T")
-
-
-class UnfitError(Exception):
-    """A record that cannot be used: the field that does not fit, and why. Its text is safe on a terminal."""
-
-    def __init__(self, field: str, reason: str) -> None:
-        super().__init__(one_line(f"{field}: {reason}" if field else reason, PROBLEM_LIMIT))
 
 
 class ExitRecord(Struct, frozen=True):
@@ -84,6 +72,13 @@ class ProcessMark(Struct, frozen=True):
     start: str
 
 
+_SPEC = msgspec.json.Decoder(AgentSpec)
+_EXIT = msgspec.json.Decoder(ExitRecord)
+_FOLD = msgspec.json.Decoder(Folded)
+_EVENT = msgspec.json.Decoder(Event)
+_REMEMBERED = msgspec.json.Decoder(tuple[float, tuple[Agent, ...]])
+
+
 def read_spec(agent_id: str, data: bytes) -> AgentSpec:
     """`agent.json` of the agent whose directory has this name."""
     spec = read_noted_spec(data)
@@ -97,20 +92,20 @@ def read_noted_spec(data: bytes) -> AgentSpec:
     spec = _decoded(data, _SPEC)
     if not is_agent_id(spec.id):
         raise UnfitError("id", "it is not the id of an agent")
-    if not _is_usual(spec):
-        _check(spec, _SPEC_RULES)
+    if not is_usual(spec):
+        check(spec, SPEC_RULES)
     return spec
 
 
 def read_exit(data: bytes) -> ExitRecord:
     record = _decoded(data, _EXIT)
-    _check(record, _EXIT_RULES)
+    check(record, EXIT_RULES)
     return record
 
 
 def read_fold(data: bytes) -> Folded:
     folded = _decoded(data, _FOLD)
-    _check(folded, _FOLD_RULES)
+    check(folded, FOLD_RULES)
     return folded
 
 
@@ -119,7 +114,7 @@ def read_mark(pid: str, boot: str, stat: str) -> ProcessMark:
     number, start = read_number(pid, LAST_PID), start_time(stat)
     if not number:
         raise UnfitError("", "it does not begin with the number of a process")
-    if not _is_text(boot, 64) or not (start == "" or read_number(start, _LAST_BYTE) is not None):
+    if not is_text(boot, 64) or not (start == "" or read_number(start, LAST_BYTE) is not None):
         raise UnfitError("", "it does not say when that process began")
     return ProcessMark(number, boot, start)
 
@@ -155,7 +150,7 @@ def read_event(line: bytes) -> Event | None:
         return None
     if not (0 <= event.at < LAST_SECOND and len(event.kind) <= 64 and event.kind.isprintable()):
         return None
-    fits: Callable[[dict[str, Any]], bool] = _DATA_RULES.get(event.kind, _is_shallow)
+    fits: Callable[[dict[str, Any]], bool] = DATA_RULES.get(event.kind, is_shallow)
     return event if fits(event.data) else None
 
 
@@ -186,12 +181,12 @@ def read_remembered(data: bytes) -> tuple[float, tuple[Agent, ...]]:
         for agent in agents
         if is_agent_id(agent.id) and (agent.name == agent.id or is_valid_name(agent.name))
     )
-    return (seen_at, sound) if _is_time(seen_at) else (0.0, sound)
+    return (seen_at, sound) if is_time(seen_at) else (0.0, sound)
 
 
 def read_creator(data: bytes | str) -> Creator | None:
     creator = decode(data, Creator)
-    return creator if creator and _is_creator(creator) else None
+    return creator if creator and is_creator(creator) else None
 
 
 def decode(data: bytes | str, kind: type[T]) -> T | None:
@@ -205,7 +200,7 @@ def decode(data: bytes | str, kind: type[T]) -> T | None:
 def decode_table(line: bytes) -> dict[str, Any]:
     """The object that a line of JSON holds; an empty one for anything else, and for what is nested deeply."""
     found = decode(line, dict[str, Any])
-    return found if found is not None and _is_shallow(found) else {}
+    return found if found is not None and is_shallow(found) else {}
 
 
 def read_number(text: str, most: int) -> int | None:
@@ -252,156 +247,3 @@ def _decoded(data: bytes, decoder: "msgspec.json.Decoder[T]") -> T:
     except _UNREADABLE as error:
         where = re.match(_AT, str(error))
         raise UnfitError(*((where[2], where[1]) if where else ("", str(error)))) from None
-
-
-def _is_usual(spec: AgentSpec) -> bool:
-    """Whether a spec holds nothing out of the ordinary: one look instead of many, as there may be thousands."""
-    texts = (
-        *(spec.name, spec.type, spec.work_dir, spec.source, spec.branch, spec.base_commit),
-        *(spec.transfer, spec.prefix, spec.project, spec.source_machine),
-    )
-    return (
-        re.match(_USUAL, "\n".join(texts)) is not None
-        and 0 <= spec.created_at < LAST_SECOND
-        and "\0" not in "".join(spec.argv)
-        and are_labels(spec.labels)
-        and not (spec.windows or spec.type_options or spec.isolate)
-        and _is_creator(spec.creator)
-    )
-
-
-def _check(record: Struct, rules: "Mapping[str, _Rule]") -> None:
-    for field, (fits, reason) in rules.items():
-        if not fits(getattr(record, field)):
-            raise UnfitError(field, reason)
-
-
-def _is_time(value: float | None) -> bool:
-    return value is None or 0 <= value < LAST_SECOND
-
-
-def _is_text(value: str, limit: int) -> bool:
-    return len(value) <= limit and value.isprintable()
-
-
-def _is_short(value: str) -> bool:
-    return len(value) <= 4096 and "\0" not in value
-
-
-def _is_word(value: str) -> bool:
-    return _is_text(value, 128)
-
-
-def _is_path(value: str) -> bool:
-    return not value or (_is_short(value) and value[0] == "/" and "/../" not in value + "/")
-
-
-def _is_branch(value: str) -> bool:
-    return not value or (is_valid_branch(value) and _is_text(value, 255))
-
-
-def _is_argv(value: tuple[str, ...]) -> bool:
-    return not any("\0" in word for word in value)
-
-
-def _is_windows(value: dict[str, str]) -> bool:
-    return all(_is_word(name) and "\0" not in command for name, command in value.items())
-
-
-def _is_pid(value: int) -> bool:
-    return 0 <= value <= LAST_PID
-
-
-def _is_code(value: Any) -> bool:
-    return value is None or (type(value) is int and 0 <= value <= 255)
-
-
-def _is_signal(value: Any) -> bool:
-    return value is None or (isinstance(value, str) and re.match(_SIGNAL, value) is not None)
-
-
-def _is_offset(value: int) -> bool:
-    return 0 <= value < _LAST_BYTE
-
-
-def _is_creator(value: Creator | None) -> bool:
-    return value is None or (
-        _is_pid(value.pid) and all(_is_text(text, 255) for text in (value.machine, value.boot, value.start))
-    )
-
-
-def _is_shallow(value: Any, depth: int = _DEPTH) -> bool:
-    """Whether containers are nested at most so deeply."""
-    if not value:
-        return True
-    if isinstance(value, dict):
-        return depth > 0 and all(
-            _is_shallow(item, depth - 1) for item in value.values() if isinstance(item, dict | list)
-        )
-    if isinstance(value, list):
-        return depth > 0 and all(
-            _is_shallow(item, depth - 1) for item in value if isinstance(item, dict | list)
-        )
-    return True
-
-
-_Rule = tuple[Callable[[Any], bool], str]
-
-_NAME = (is_valid_name, "it is not a name that an agent can have")
-_TIME = (_is_time, "it is not a time between 1970 and 2200")
-_CODE = (_is_code, "it is not between 0 and 255")
-_SIGNALS = (_is_signal, "it is not the name of a signal")
-_LABELS = (are_labels, "a key or a value is not one that a label can have")
-_PATH = (_is_path, "it is not an absolute path without ..")
-_TEXT = (_is_short, "it is too long, or holds a NUL")
-
-_SPEC = msgspec.json.Decoder(AgentSpec)
-_SPEC_RULES: dict[str, _Rule] = {
-    "name": _NAME,
-    "type": (_is_word, "it is not the name of a type"),
-    "argv": (_is_argv, "an argument holds a NUL"),
-    "work_dir": _PATH,
-    "created_at": _TIME,
-    "labels": _LABELS,
-    "project": _TEXT,
-    "branch": (_is_branch, "it is not a name that a branch can have"),
-    "base_commit": (lambda value: re.match(_COMMIT, value) is not None, "it is not the id of a commit"),
-    "source": _PATH,
-    "source_machine": _TEXT,
-    "transfer": (lambda value: re.match(_WORD, value) is not None, "it is not the name of a transfer"),
-    "prefix": (lambda value: re.match(_PREFIX, value) is not None, "sessions cannot have it"),
-    "isolate": (lambda value: value in ("", "pid"), "it is unknown"),
-    "windows": (_is_windows, "a name or a command cannot be used"),
-    "type_options": (_is_shallow, "it is nested too deeply"),
-    "creator": (_is_creator, "it is not a process"),
-}
-_EXIT = msgspec.json.Decoder(ExitRecord)
-_EXIT_RULES: dict[str, _Rule] = {
-    "pid": (_is_pid, "it is not the number of a process"),
-    "exit_code": _CODE,
-    "signal": _SIGNALS,
-    "at": _TIME,
-}
-_FOLD = msgspec.json.Decoder(Folded)
-_FOLD_RULES: dict[str, _Rule] = {
-    "offset": (_is_offset, "it is not a place in a file"),
-    "name": (lambda value: not value or is_valid_name(value), _NAME[1]),
-    "labels": (lambda value: value is None or are_labels(value), _LABELS[1]),
-    "started_at": _TIME,
-    "ended_at": _TIME,
-    "exit_code": _CODE,
-    "signal": _SIGNALS,
-    "activity": (lambda value: value in _ACTIVITIES, "it is unknown"),
-    "activity_at": _TIME,
-    "message_at": _TIME,
-    "error": (lambda value: value is None or _is_text(value.message, 500), "its text cannot be shown"),
-    "last_at": _TIME,
-    "skipped": (_is_offset, "it is not a number of bytes"),
-}
-_EVENT = msgspec.json.Decoder(Event)
-_DATA_RULES: dict[str, Callable[[dict[str, Any]], bool]] = {
-    kinds.RENAMED: lambda data: isinstance(data.get("name"), str) and is_valid_name(data["name"]),
-    kinds.LABELLED: lambda data: are_labels(data.get("labels")),
-    kinds.EXITED: lambda data: _is_code(data.get("exit_code")) and _is_signal(data.get("signal")),
-}
-_REMEMBERED = msgspec.json.Decoder(tuple[float, tuple[Agent, ...]])

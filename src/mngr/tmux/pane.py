@@ -11,7 +11,8 @@ from mngr.model.message import MESSAGE_LIMIT
 from mngr.sh.codes import Exit
 from mngr.sh.program import argv, program, quote, words
 from mngr.store.paths import AgentPaths, HostPaths
-from mngr.store.untrusted import LAST_PID, read_number
+from mngr.store.rules import LAST_PID
+from mngr.store.untrusted import read_number
 from mngr.tmux.server import tmux_sh, tmux_values
 from mngr.tmux.terminal import Refusal, TtyMode, encode_for_terminal, enter_key, parse_stty
 

@@ -1,7 +1,6 @@
-"""The terminal recorder: raw bytes by tmux's own pipe, one time index per host, an asciicast when read."""
+"""What a recorded terminal showed, as an asciicast; `session` starts the recorder."""
 
 import codecs
-import zlib
 
 import msgspec
 from msgspec import Struct
@@ -10,19 +9,9 @@ from mngr.errors import NotFoundError
 from mngr.hosts.protocol import Host
 from mngr.model.agent import AgentSpec
 from mngr.sh.codes import Exit
-from mngr.sh.lines import put
-from mngr.sh.program import argv, program, quote
+from mngr.sh.program import argv
 from mngr.store.paths import HostPaths
 from mngr.tmux.pane import COLUMNS, ROWS
-from mngr.tmux.server import tmux_values
-
-RAW_LIMIT = 64 * 1024 * 1024
-"""Where a recording stops; twice that where the host's sh counts its limits in KB."""
-
-# One `cat`, which writes at once and ends at the limit. tmux expands formats and times in this command, but not in
-# the value of an option: that is where the quoted path is.
-RECORDER = f"umask 077; ulimit -c 0; ulimit -f {RAW_LIMIT // 512}; exec cat >>#{{@mngr_raw}}"
-"""The shell command that takes a pane's output."""
 
 
 class PaneRecording(Struct, frozen=True):
@@ -33,24 +22,6 @@ class PaneRecording(Struct, frozen=True):
     started_at: float
     ended_at: float
     title: str = ""
-
-
-def ensure_index_writer(paths: HostPaths) -> str:
-    """Shell lines that start the host's index writer unless one runs.
-
-    It ends by itself with the last living recorded pane. Without it a recording only loses its times, so
-    nothing here ever fails.
-    """
-    values = {**tmux_values(paths), "agents": paths.agents, "lock": f"{paths.tmux}/index.lock"}
-    text = program("sh/index_writer", **values)
-    file = f"{paths.tmux}/mngr-{zlib.crc32(text.encode()):08x}.index"
-    detach = (
-        "if command -v setsid >/dev/null 2>&1; then exec setsid sh {0}; else trap '' HUP; exec sh {0}; fi"
-    )
-    return f"""\
-{{ [ -e {quote(file)} ] || {put(file, text)}; }} 2>/dev/null
-({detach.format(quote(file))}) </dev/null >/dev/null 2>&1 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
-"""
 
 
 def read_recording(host: Host, spec: AgentSpec, started_at: float) -> bytes:

@@ -1,5 +1,7 @@
 """Sessions: one per agent, window 0 runs the agent, made in one tmux call so that no output is lost."""
 
+import zlib
+
 from msgspec import Struct
 
 from mngr.errors import MngrError, RefusedError, UnreachableError
@@ -7,12 +9,21 @@ from mngr.hosts.protocol import Host
 from mngr.model.agent import AgentSpec
 from mngr.process import Completed
 from mngr.sh.codes import Exit
+from mngr.sh.lines import put
 from mngr.sh.program import READ_AND_RUN, encode, program, quote, words
 from mngr.store.paths import AgentPaths, HostPaths
-from mngr.store.untrusted import LAST_PID, read_number
+from mngr.store.rules import LAST_PID
+from mngr.store.untrusted import read_number
 from mngr.tmux.pane import COLUMNS, ROWS
-from mngr.tmux.recording import RECORDER, ensure_index_writer
 from mngr.tmux.server import ENDING, LAUNCHED, server_values, tmux_values, unless_ending
+
+RAW_LIMIT = 64 * 1024 * 1024
+"""Where a recording stops; twice that where the host's sh counts its limits in KB."""
+
+# One `cat`, which writes at once and ends at the limit. tmux expands formats and times in this command, but not in
+# the value of an option: that is where the quoted path is.
+RECORDER = f"umask 077; ulimit -c 0; ulimit -f {RAW_LIMIT // 512}; exec cat >>#{{@mngr_raw}}"
+"""The shell command that takes a recorded pane's output: raw bytes by tmux's own pipe."""
 
 
 class Launched(Struct, frozen=True):
@@ -104,3 +115,21 @@ def kill_script(paths: HostPaths, sessions: list[tuple[str, AgentPaths]]) -> str
     """Shell lines that keep each session's last screen and end the session; the server goes with the last one."""
     kills = [f"mngr_kill {words(session, agent.screen)}\n" for session, agent in sessions]
     return program("sh/lib/server_end", **tmux_values(paths)) + "".join(kills) + "mngr_end_if_empty\n"
+
+
+def ensure_index_writer(paths: HostPaths) -> str:
+    """Shell lines that start the host's index writer unless one runs.
+
+    It ends by itself with the last living recorded pane. Without it a recording only loses its times, so
+    nothing here ever fails.
+    """
+    values = {**tmux_values(paths), "agents": paths.agents, "lock": f"{paths.tmux}/index.lock"}
+    text = program("sh/index_writer", **values)
+    file = f"{paths.tmux}/mngr-{zlib.crc32(text.encode()):08x}.index"
+    detach = (
+        "if command -v setsid >/dev/null 2>&1; then exec setsid sh {0}; else trap '' HUP; exec sh {0}; fi"
+    )
+    return f"""\
+{{ [ -e {quote(file)} ] || {put(file, text)}; }} 2>/dev/null
+({detach.format(quote(file))}) </dev/null >/dev/null 2>&1 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
+"""

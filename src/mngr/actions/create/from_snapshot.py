@@ -39,8 +39,9 @@ from mngr.hosts.protocol import Host, Snapshots, shares_files
 from mngr.model.address import Address
 from mngr.model.agent import AgentSpec
 from mngr.sh.program import quote
+from mngr.store.rules import UnfitError
 from mngr.store.runfile import parse_run_file
-from mngr.store.untrusted import UnfitError, read_noted_spec
+from mngr.store.untrusted import read_noted_spec
 from mngr.transfer.git import run_script
 from mngr.transfer.host_to_host import copy_tree
 from mngr.transfer.protocol import WorkSource

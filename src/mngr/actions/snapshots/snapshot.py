@@ -45,8 +45,9 @@ from mngr.sh.codes import Exit
 from mngr.sh.lines import append, put, ring
 from mngr.sh.program import READ_AND_RUN, encode, quote
 from mngr.store.paths import HostPaths
+from mngr.store.rules import UnfitError
 from mngr.store.runfile import RunFile, parse_run_file, run_file_text
-from mngr.store.untrusted import UnfitError, decode
+from mngr.store.untrusted import decode
 from mngr.transfer.git import run_script
 from mngr.transfer.view import Checkout, checkout_of
 from mngr_lib.threads import run_all

@@ -8,7 +8,8 @@ from msgspec import Struct
 from mngr.hosts.protocol import Host
 from mngr.model.message import Turn, Usage
 from mngr.sh.program import load, quote, words
-from mngr.store.untrusted import LAST_SECOND, decode, decode_table, read_number
+from mngr.store.rules import LAST_SECOND
+from mngr.store.untrusted import decode, decode_table, read_number
 
 _MOST_TOKENS = 1 << 53
 

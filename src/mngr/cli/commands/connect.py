@@ -8,6 +8,7 @@ import click
 from mngr.actions.connect import ConnectPlan, plan_connect
 from mngr.actions.environment import RECURSION_GUARD
 from mngr.actions.list import list_agents
+from mngr.actions.manager import Manager
 from mngr.actions.targets import resolve_one
 from mngr.cli.call import Call
 from mngr.cli.confirm import ask
@@ -18,7 +19,7 @@ from mngr.cli.terminal_text import columns, is_interactive, wants_colour
 from mngr.cli.verb import verb
 from mngr.errors import NotFoundError, RefusedError, UsageError
 from mngr.model.agent import Agent, AgentState
-from mngr.process_terminal import replace_ourselves, run_in_terminal
+from mngr.process import replace_ourselves, run_in_terminal
 from mngr_lib.safe_text import one_line
 
 _ENDED = (AgentState.STOPPED, AgentState.DONE)
@@ -67,6 +68,11 @@ def run_plan(plan: ConnectPlan) -> int:
         return run_in_terminal(["sh", "-c", plan.command], env=plan.env)
     check_terminal()
     replace_ourselves(plan.argv)
+
+
+def attach(agent: Agent, command: str, manager: Manager) -> int:
+    """Connects to an agent that was just made."""
+    return run_plan(plan_connect(agent, command=command, manager=manager))
 
 
 def check_terminal() -> None:

@@ -91,16 +91,19 @@ def command(call: Call, **options: Any) -> int:
         from mngr.cli.foreground import in_foreground
 
         return in_foreground(call, spec)
-    connects = _connects(call, how["connect"], how["connect_command"])
-    change = _make(call, spec)
-    if not connects:
+    has_command = bool(how["connect_command"]) and not os.environ.get(RECURSION_GUARD)
+    on_terminal = sys.stdin.isatty() and sys.stdout.isatty() and call.output.is_human
+    connects = has_command or (on_terminal and not os.environ.get("TMUX"))
+    if not (connects if how["connect"] is None else how["connect"]):
+        change = _make(call, spec)
         if call.output.is_human:
             call.output.note(f"attach: mngr connect {change.agent.name}")
         return ExitCode.DONE
-    from mngr.actions.connect import plan_connect
-    from mngr.cli.commands.connect import run_plan
+    from mngr.cli.commands import connect
 
-    return run_plan(plan_connect(change.agent, command=how["connect_command"], manager=call.manager))
+    if not has_command:
+        connect.check_terminal()
+    return connect.attach(_make(call, spec).agent, how["connect_command"], call.manager)
 
 
 def _read_words(call: Call, options: dict[str, Any]) -> CreateSpec:
@@ -151,20 +154,6 @@ def created_text(change: Change) -> str:
     return with_notes(
         f"{done} {one_line(agent.address)} ({one_line(state_text(agent))}){branch}", change.notes
     )
-
-
-def _connects(call: Call, option: bool | None, command: str) -> bool:
-    if option is False:
-        return False
-    if command and not os.environ.get(RECURSION_GUARD):
-        return True
-    if option:
-        from mngr.cli.commands.connect import check_terminal
-
-        check_terminal()
-        return True
-    on_terminal = sys.stdin.isatty() and sys.stdout.isatty() and call.output.is_human
-    return on_terminal and not os.environ.get("TMUX")
 
 
 def _show_plan(call: Call, spec: CreateSpec) -> int:

@@ -7,13 +7,12 @@ import click
 import msgspec
 from msgspec import Struct
 
-from mngr.actions.filter import Filter, check_field, field_value
-from mngr.actions.list import Listing, explain, look_and_list
-from mngr.actions.rows import Row, key_of
+from mngr.actions.filter import Filter, as_text, check_field, field_value
+from mngr.actions.list import Listing, look_and_list
 from mngr.cli.call import Call
 from mngr.cli.options import with_filters
 from mngr.cli.render import JSON, CommandOutput, put, put_styled
-from mngr.cli.table import agents_table, align, state_text
+from mngr.cli.table import agents_table, align
 from mngr.cli.terminal_text import columns, wants_colour
 from mngr.cli.verb import verb
 from mngr.errors import ExitCode, NotFoundError, UnreachableError, did_you_mean
@@ -58,8 +57,6 @@ class ListView(Struct, frozen=True):
     def table(self, agents: Sequence[Agent]) -> str:
         if not self.fields:
             return agents_table(agents, colour=wants_colour(sys.stdout), cells=columns())
-        from mngr.cli.template import as_text
-
         rows = [[as_text(value) for _, value in _fields(agent, self)] for agent in agents]
         return align([[name.upper() for name in self.fields], *rows], columns())
 
@@ -118,16 +115,16 @@ def command(
     call.output.check(HostRef if wants_hosts else Agent)
     if watch:
         from mngr.cli.live_list import watch_agents
-        from mngr.cli.reader import while_read
 
-        with while_read():
-            return watch_agents(call, filter.check(), lambda listing: shape.agents(_named(listing, names)[0]))
+        return watch_agents(call, filter.check(), lambda listing: shape.agents(_named(listing, names)[0]))
     listing, rows = look_and_list(filter, manager=call.manager)
     listing, missing = _named(listing, names)
     if wants_hosts:
         _show_hosts(call, listing)
     elif wants_evidence:
-        _show_evidence(call, shape.agents(listing), rows)
+        from mngr.cli.evidence import show_evidence
+
+        show_evidence(call, shape.agents(listing), rows)
     else:
         _show(call, listing, shape, filter, named=bool(names))
     if call.output.format != JSON:
@@ -238,18 +235,3 @@ def _show_hosts(call: Call, listing: Listing) -> None:
         )
     else:
         call.output.many(hosts, human)
-
-
-def _show_evidence(call: Call, agents: Sequence[Agent], rows: dict[tuple[str, ...], Row]) -> None:
-    lines = {
-        agent.id: explain(rows[key_of(agent)]) if key_of(agent) in rows else (agent.why,) for agent in agents
-    }
-    if not call.output.is_human:
-        call.output.many(
-            [{**msgspec.to_builtins(agent), "evidence": list(lines[agent.id])} for agent in agents], str
-        )
-        return
-    for agent in agents:
-        put(f"{one_line(agent.name)}: {one_line(state_text(agent))}")
-        for line in lines[agent.id]:
-            put(f"  {one_line(line)}")
