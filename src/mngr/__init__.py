@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from mngr.actions.create.request import CreateSpec as CreateSpec
     from mngr.actions.create.steps import AgentDiedError as AgentDiedError
     from mngr.actions.destroy import destroy as destroy
+    from mngr.actions.diff import AgentDiff as AgentDiff
+    from mngr.actions.diff import diff as diff
     from mngr.actions.doctor import examine as examine
     from mngr.actions.events import events as events
     from mngr.actions.events import follow as follow
@@ -98,6 +100,7 @@ _HOMES = {
     "actions.create.request": "CreateSpec",
     "actions.create.steps": "AgentDiedError",
     "actions.destroy": "destroy",
+    "actions.diff": "AgentDiff diff",
     "actions.doctor": "examine",
     "actions.events": "events follow",
     "actions.exec": "exec_in",

@@ -12,7 +12,6 @@ from mngr.actions.events import events
 from mngr.actions.message import message
 from mngr.actions.rename import rename
 from mngr.actions.snapshots.snapshot import (
-    agent_of_directory,
     create_snapshot,
     destroy_snapshot,
     list_snapshots,
@@ -20,6 +19,7 @@ from mngr.actions.snapshots.snapshot import (
     snapshot_target,
 )
 from mngr.actions.stop import stop
+from mngr.actions.targets import agent_of_directory
 from mngr.errors import NotFoundError, RefusedError, UsageError
 from mngr.store.runfile import parse_run_file
 

@@ -11,6 +11,7 @@ from tests.support.world import World, file_and_ignored
 
 from mngr.actions.create.clone import clone
 from mngr.actions.destroy import destroy
+from mngr.actions.diff import diff
 from mngr.actions.gc.gc import find_garbage, remove_garbage
 from mngr.actions.list import list_agents
 from mngr.actions.pull import pull
@@ -63,6 +64,8 @@ def test_no_verb_runs_a_program_that_an_agents_repository_names(
     work_dir = Path(agent.work_dir)
     _booby_trap(world, traps, work_dir, transfer)
     assert list_agents(manager=manager).agents[0].name == "foo"
+    assert "+changed" in diff("foo", manager=manager).text
+    assert traps.sprung == []
     assert create_snapshot("foo", "before", manager=manager).commit
     pulled = pull("foo", manager=manager)
     assert pulled.branch == "mngr/foo"

@@ -130,6 +130,24 @@ def test_pull_brings_commits_home_and_push_takes_them_there(place: Place) -> Non
     assert run(place, "cat", "new.txt") == (0, "new\n")
 
 
+@pytest.mark.accept("N5")
+def test_diff_shows_commits_and_uncommitted_work_together(place: Place) -> None:
+    agent = create(place, *SLEEP)
+    assert mngr.diff("foo", manager=place.manager()).text == ""
+    script = "echo two >>file.txt; git commit -qam second; echo three >>file.txt; echo new >untracked"
+    assert run(place, "sh", "-c", script)[0] == 0
+    found = mngr.diff("foo", manager=place.manager())
+    assert (found.agent.id, found.base) == (agent.id, agent.base_commit)
+    assert [line for line in found.text.splitlines() if line[0] in "+-" and line[1] not in "+-"] == [
+        *("+two", "+three", "+new"),
+    ]
+    assert mngr.diff("foo", form="names", manager=place.manager()).text == "file.txt\nuntracked\n"
+    assert mngr.diff("foo", form="names", paths=["untracked"], manager=place.manager()).text == "untracked\n"
+    assert run(place, "git", "status", "--porcelain") == (0, " M file.txt\n?? untracked\n"), (
+        "nothing was touched"
+    )
+
+
 def test_files_are_uploaded_before_the_program_starts(place: Place) -> None:
     (place.world.folder / "tool").write_text("#!/bin/sh\necho uploaded\n")
     (place.world.folder / "tool").chmod(0o755)

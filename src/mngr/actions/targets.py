@@ -63,6 +63,33 @@ def resolve(
     return FoundAgents(tuple(chosen.values()), missing, listing.warnings)
 
 
+def agent_of_directory(manager: Manager) -> Agent:
+    """The agent whose work dir we are in, else the only one made from here, else the only one there is."""
+    agents = look_and_list(manager=manager)[0].agents
+    here = manager.cwd.rstrip("/") + "/"
+    # A work dir on another host is no directory of this machine, whatever its path.
+    inside = [
+        agent
+        for agent in agents
+        if agent.host.provider == "local"
+        and agent.work_dir
+        and here.startswith(agent.work_dir.rstrip("/") + "/")
+    ]
+    if inside:
+        deepest = max(len(agent.work_dir) for agent in inside)
+        inside = [agent for agent in inside if len(agent.work_dir) == deepest]
+    made_here = [
+        agent for agent in agents if agent.source and here.startswith(agent.source.rstrip("/") + "/")
+    ]
+    for candidates in (inside, made_here, agents):
+        if len(candidates) == 1:
+            return candidates[0]
+    if not agents:
+        raise NotFoundError("there is no agent", hint="make one: mngr create NAME -- PROGRAM")
+    names = ", ".join(agent.address for agent in inside or made_here or agents)
+    raise UsageError(f"which agent? It could be any of: {names}", hint="name it")
+
+
 def find(agent: Agent | str, *, manager: Manager | None = None) -> Row:
     """One agent, looked at now. Verbs that only read or pull take it in its place, and do not look again."""
     return resolve_one(default_manager(manager), agent)

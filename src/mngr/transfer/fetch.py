@@ -132,8 +132,8 @@ def look_at_head(place: Checkout) -> WorkDirReport:
     return WorkDirReport(head, branch)
 
 
-def _fields(done: Completed, place: Checkout) -> tuple[str, str, str]:
-    """HEAD and branch as the script printed them, and the rest."""
+def checked_view(done: Completed, place: Checkout) -> Completed:
+    """Itself, unless a program could not enter the repository of a work dir: then the error that says why."""
     where = f"{place.work_dir} on {place.host.name}"
     hint = "its files can still be brought: mngr pull NAME --files PATTERN --to DIR"
     if done.code == Exit.NO_DIRECTORY:
@@ -150,6 +150,12 @@ def _fields(done: Completed, place: Checkout) -> tuple[str, str, str]:
         )
     if done.code:
         raise UnreadableError(f"cannot read a repository in {where}: {show(done.complaint)}", hint=hint)
+    return done
+
+
+def _fields(done: Completed, place: Checkout) -> tuple[str, str, str]:
+    """HEAD and branch as the script printed them, and the rest."""
+    checked_view(done, place)
     head, branch, rest = (*os.fsdecode(done.stdout).split("\n", 2), "", "")[:3]
     return _commit_id(head, place), branch.removeprefix("refs/heads/"), rest
 

@@ -12,7 +12,7 @@ import msgspec
 from mngr.actions.creation_record import copy_record_to_snapshot, remove_snapshot_record
 from mngr.actions.destroy import source_of
 from mngr.actions.environment import identity_env
-from mngr.actions.list import look_and_list, look_everywhere
+from mngr.actions.list import look_everywhere
 from mngr.actions.manager import Manager, default_manager
 from mngr.actions.rows import ACT_S, Row, iso, look_at
 from mngr.actions.snapshots.checkpoint import (
@@ -26,7 +26,7 @@ from mngr.actions.snapshots.checkpoint import (
 from mngr.actions.snapshots.images import keep_host, kept_hosts
 from mngr.actions.start import start_row
 from mngr.actions.stop import stop_rows
-from mngr.actions.targets import resolve, resolve_one
+from mngr.actions.targets import agent_of_directory, resolve, resolve_one
 from mngr.errors import (
     MngrError,
     NotFoundError,
@@ -202,33 +202,6 @@ def snapshot_target(words: Sequence[str], *, manager: Manager) -> tuple[Agent, s
     return agent_of_directory(manager), "".join(words)
 
 
-def agent_of_directory(manager: Manager) -> Agent:
-    """The agent whose work dir we are in, else the only one made from here, else the only one there is."""
-    agents = look_and_list(manager=manager)[0].agents
-    here = manager.cwd.rstrip("/") + "/"
-    # A work dir on another host is no directory of this machine, whatever its path.
-    inside = [
-        agent
-        for agent in agents
-        if agent.host.provider == "local"
-        and agent.work_dir
-        and here.startswith(agent.work_dir.rstrip("/") + "/")
-    ]
-    if inside:
-        deepest = max(len(agent.work_dir) for agent in inside)
-        inside = [agent for agent in inside if len(agent.work_dir) == deepest]
-    made_here = [
-        agent for agent in agents if agent.source and here.startswith(agent.source.rstrip("/") + "/")
-    ]
-    for candidates in (inside, made_here, agents):
-        if len(candidates) == 1:
-            return candidates[0]
-    if not agents:
-        raise NotFoundError("there is no agent", hint="make one: mngr create NAME -- PROGRAM")
-    names = ", ".join(agent.address for agent in inside or made_here or agents)
-    raise UsageError(f"which agent? It could be any of: {names}", hint="name it")
-
-
 def _place(row: Row) -> Checkout:
     return checkout_of(row.host, row.spec.work_dir, row.spec.transfer, source_of(row.spec))
 
@@ -344,7 +317,6 @@ def _on_host(host: Host, manager: Manager) -> list[tuple[Snapshot, Host]]:
 
 __all__ = [
     "Snapshot",
-    "agent_of_directory",
     "create_snapshot",
     "destroy_snapshot",
     "find_snapshot",

@@ -16,6 +16,7 @@ SECTIONS: dict[str, dict[str, str]] = {
         "capture": "an agent's terminal as text",
         "transcript": "an agent's conversation",
         "events": "what happened to an agent",
+        "diff": "what an agent changed, commits and uncommitted work",
         "usage": "tokens and what they cost",
         "pull": "fetch an agent's commits or files",
         "push": "send commits or files to an agent",

@@ -5,7 +5,6 @@ import msgspec
 
 from mngr.actions.snapshots.snapshot import (
     Snapshot,
-    agent_of_directory,
     create_snapshot,
     destroy_snapshot,
     find_snapshot,
@@ -14,6 +13,7 @@ from mngr.actions.snapshots.snapshot import (
     snapshot_target,
     snapshot_to_destroy,
 )
+from mngr.actions.targets import agent_of_directory
 from mngr.cli.call import Call
 from mngr.cli.confirm import confirm
 from mngr.cli.dry_run import would
