@@ -1,5 +1,6 @@
 """The workflow that users copy: read as GitHub reads it, and its own commands run in a repository with tests."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -91,9 +92,18 @@ def test_its_run_leaves_what_it_uploads(tested: Reader, workflow: Any) -> None:
     )
 
 
-def test_the_line_for_cron(tested: Reader) -> None:
+@pytest.mark.slow
+@pytest.mark.accept("O13")
+def test_the_line_for_cron_runs_once_and_says_how_it_ended(tested: Reader) -> None:
     (line,) = (
-        line for line in (ROOT / "docs/nightly.md").read_text().splitlines() if line.startswith("flock")
+        line for line in (ROOT / "docs/nightly.md").read_text().splitlines() if line.startswith("git pull")
     )
-    done = tested.ok(f"{with_a_stand_in(line)} --dry-run")
-    assert done.stdout.count("::test_it_") == 2
+    pull, _, nightly = with_a_stand_in(line).partition("; ")
+    assert pull == "git pull -q --ff-only"
+    done = tested.ok(nightly)
+    (said,) = done.stdout.splitlines()
+    assert re.match(r"nightly: nightly-\d{8} finished: .*2 pass.*; exit code 0; /.*/report\.html$", said), (
+        said
+    )
+    assert "2 tests at" in done.stderr
+    assert "one is due every 20h" in tested.ok(nightly).stdout

@@ -1,18 +1,23 @@
 """The end of every command that runs tests: prints what there is and gives the exit code."""
 
+from collections.abc import Callable
+
 import click
 import msgspec
 
 from mngr_tmr.cli.output import show
 from mngr_tmr.cli.past import add_to_past
 from mngr_tmr.report.out.progress import Progress
+from mngr_tmr.report.report import WrittenReport
 from mngr_tmr.run_folder.folder import read_json
 from mngr_tmr.stages import Pipeline, Stage, walk
 
 INTERRUPTED = 130
 
 
-def run_to_end(pipeline: Pipeline, progress: Progress, first: Stage) -> int:
+def run_to_end(
+    pipeline: Pipeline, progress: Progress, first: Stage, show: Callable[[WrittenReport], None] = show
+) -> int:
     """Walks the stages from this one to the end, shows the report and returns the exit code."""
     try:
         pipeline = walk(pipeline, first)

@@ -7,7 +7,7 @@ import click
 from mngr_tmr.cli.draft import draft_spec
 from mngr_tmr.cli.finish import run_to_end
 from mngr_tmr.cli.output import progress_of
-from mngr_tmr.cli.places import find_place
+from mngr_tmr.cli.places import Place, find_place
 from mngr_tmr.cli.settings import (
     format_option,
     out_option,
@@ -17,6 +17,7 @@ from mngr_tmr.cli.settings import (
     secrets_of,
     with_run_options,
 )
+from mngr_tmr.report.out.progress import Progress
 from mngr_tmr.run_folder.redact import joined_values, make_redactor
 from mngr_tmr.stages import Pipeline, PipelineRequest, collect, walk
 
@@ -45,6 +46,23 @@ def command(context: click.Context, /, paths: tuple[str, ...], form: str, dry_ru
     """
     place = find_place(context, flags["out"])
     settings = read_settings(place.manager, flags)
+    pipeline, progress = make_pipeline(place, paths, settings, form, checks=not dry_run)
+    if not dry_run:
+        return run_to_end(pipeline, progress, collect)
+    for task in walk(pipeline, last=collect).spec.tasks:
+        click.echo(task.node_id)
+    return 0
+
+
+def make_pipeline(
+    place: Place,
+    paths: tuple[str, ...],
+    settings: dict[str, Any],
+    form: str = "human",
+    *,
+    checks: bool = True,
+) -> tuple[Pipeline, Progress]:
+    """A run that is ready to start, and what shows how it goes on."""
     draft, why = draft_spec(place, paths, settings)
     secrets = secrets_of(settings, draft.options)
     redactor = make_redactor(joined_values(secrets.tests, secrets.integrator), draft.repo, draft.base)
@@ -56,12 +74,7 @@ def command(context: click.Context, /, paths: tuple[str, ...], form: str, dry_ru
         redactor=redactor,
         tell=progress.say,
         observe=progress,
-        checks=not (dry_run or settings.get("no_preflight")),
+        checks=checks and not settings.get("no_preflight"),
         slots_reason=why,
     )
-    pipeline = Pipeline(request, draft)
-    if not dry_run:
-        return run_to_end(pipeline, progress, collect)
-    for task in walk(pipeline, last=collect).spec.tasks:
-        click.echo(task.node_id)
-    return 0
+    return Pipeline(request, draft), progress

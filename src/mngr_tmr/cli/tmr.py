@@ -10,6 +10,7 @@ from mngr_lib.suggest import did_you_mean
 
 COMMANDS = {
     "run": "collect tests, an agent for each, one branch and one page back",
+    "nightly": "a run for a scheduler, unless something is in the way",
     "resume": "go on with a run that was interrupted or paused",
     "pause": "launch no more agents in a run that goes on",
     "set": "change options of a run that goes on: slots, verifiers, timeout",

@@ -57,11 +57,7 @@ def runs_folder(repo: str, out: str = "") -> str:
 def make_folder(runs: str, spec: RunSpec) -> RunFolder:
     """Makes the folder of a new run and writes what was asked; a name that is taken is refused."""
     folder = RunFolder(os.path.join(runs, spec.id))
-    os.makedirs(runs, exist_ok=True)
-    # Git is kept away from runs inside a repository; a folder that someone chose is theirs.
-    if runs.endswith(os.path.join(".mngr", "tmr")):
-        with suppress(FileExistsError):
-            write_new(os.path.join(runs, ".gitignore"), b"*\n")
+    make_runs_folder(runs)
     try:
         os.mkdir(folder.path, 0o700)
     except FileExistsError:
@@ -109,3 +105,12 @@ def read_json(path: str, kind: type[T]) -> T:
         return msgspec.json.decode(data, type=kind)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise mngr.MngrError(f"{path} cannot be read: {error}", hint="was it edited by hand?") from None
+
+
+def make_runs_folder(runs: str) -> None:
+    """The folder of runs. Git is kept away from one inside a repository; a folder that someone chose is theirs."""
+    os.makedirs(runs, exist_ok=True)
+    if not runs.endswith(os.path.join(".mngr", "tmr")):
+        return
+    with suppress(FileExistsError):
+        write_new(os.path.join(runs, ".gitignore"), b"*\n")
