@@ -220,6 +220,8 @@ class Results(Struct, frozen=True):
     remote: Remote | None = None
     sandboxes: tuple[Sandboxes, ...] = ()
     claudes: Claudes | None = None
+    redaction: float | None = None
+    """Megabytes a second that are searched for secrets."""
     notices: tuple[str, ...] = ()
 
     def seconds(self, row: str, contender: str) -> float | None:

@@ -25,6 +25,7 @@ from bench.page import NoPageError, measure_pages
 from bench.peer import NoPeerError, install
 from bench.pipeline import measure_idle, measure_makespan, measure_simulation
 from bench.plot import plots
+from bench.redaction import measure as measure_redaction
 from bench.remote import NoSshdError, measure_remote
 from bench.results import Claudes, Page, Remote, Results, Sandboxes
 from bench.sandboxes import SIZES as SANDBOXES
@@ -55,6 +56,7 @@ def main(words: list[str]) -> int:
             simulated = None if asked.quick else measure_simulation()
             idle = None if asked.quick else measure_idle(root)
             makespans = tuple(measure_makespan(root, *size) for size in _sizes(asked.quick))
+            redaction = measure_redaction()
             integrated = integrate_branches(root, SIZES[:1] if asked.quick else SIZES)
             indexed = measure_history(root, *((50, 10) if asked.quick else PAST))
             lacking = "containers were left out of this run" if asked.quick else why_no_containers()
@@ -75,6 +77,7 @@ def main(words: list[str]) -> int:
         pages=pages,
         integrated=integrated,
         indexed=indexed,
+        redaction=redaction,
         makespans=makespans,
         simulated=simulated,
         idle=idle,

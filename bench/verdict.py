@@ -55,6 +55,7 @@ def verdicts(results: Results) -> list[Verdict]:
         *_containers(results),
         *_claudes(results),
         *_history(results),
+        *_redaction(results),
     ]
 
 
@@ -139,6 +140,11 @@ def _s8(results: Results) -> Iterator[Verdict]:
     yield _at_most(
         "S8", f"{what} asks nobody for anything", page.requests if page else None, 0, "{:g} requests"
     )
+
+
+def _redaction(results: Results) -> Iterator[Verdict]:
+    promise = "what is written is searched for secrets at ≥ 50 MB/s"
+    yield _at_least("O17", promise, results.redaction, 50, "{:.0f} MB/s")
 
 
 def _s9(results: Results) -> Iterator[Verdict]:

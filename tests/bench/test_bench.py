@@ -143,6 +143,13 @@ def test_integrating_is_judged_by_what_a_branch_costs() -> None:
     assert "| 10 branches | 1.00 s | 100.0 ms | 180 |" in render(Results(MACHINE, {}, integrated=(few,)))
 
 
+@pytest.mark.accept("O17")
+def test_redaction_is_judged_by_its_speed() -> None:
+    for speed, met in ((62.0, True), (12.0, False), (None, None)):
+        found = [one.met for one in verdicts(Results(MACHINE, {}, redaction=speed)) if one.line == "O17"]
+        assert found == [met]
+
+
 @pytest.mark.accept("S6")
 def test_machines_by_ssh_are_judged_by_ratios_and_by_how_soon_an_end_is_noticed() -> None:
     good = Remote(10, 10, 0.2, 0.010, 0.029, 0.2, 0.7, 0.6, 1.1, 1.9)

@@ -14,9 +14,17 @@ from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import quote_plus, unquote
 
+from mngr_tmr.run_folder.long_runs import Runs, is_suspect, longest_run, suspects
+from mngr_tmr.run_folder.token_shapes import private_keys, random_values, tokens
+
 SHORTEST = 8
 # A value in pieces that lie further apart than this is not put together.
 REACH = 1 << 16
+# A larger text is looked at quickly first, and in pieces, so that one find makes only its own piece slow.
+_LARGE, _SEGMENT, _OVERLAP = 1 << 10, 1 << 18, 1 << 13
+# A part of a short value by which it is looked for: no encoding but that of every letter changes it.
+_PIECE, _LEAST = re.compile("[A-Za-z0-9]+"), 5
+_NO_PIECE = bytes(byte for byte in range(256) if not _PIECE.fullmatch(chr(byte)))
 
 _NON_ASCII = re.compile("[^\x00-\x7f]")
 _ASCII_CONTROLS = "\x00-\x08\x0b-\x1f\x7f"
@@ -50,13 +58,20 @@ class FoundValue(NamedTuple):
 
 
 class Matcher:
-    """Knows values by the names of their variables."""
+    """Knows values by the names of their variables; with `shapes` also what looks like a secret."""
 
-    def __init__(self, values: Mapping[str, str]) -> None:
+    def __init__(self, values: Mapping[str, str], shapes: bool = False) -> None:
+        self._shapes = shapes
         self._needles: dict[str, str] = {}
         for name, value in values.items():
             for spelling in spellings(value):
                 self._needles.setdefault(spelling, name)
+        runs = {needle: longest_run(needle) for needle in self._needles if needle.isprintable()}
+        self._cores = {run for run in runs.values() if is_suspect(run)}
+        self._short = {needle for needle in self._needles if runs.get(needle) not in self._cores}
+        self._pieces = {max(_PIECE.findall(needle), key=len, default="") for needle in self._short}
+        self._longest = max(map(len, self._needles), default=0)
+        self._is_quick = min(map(len, self._pieces), default=_LEAST) >= _LEAST
 
     @property
     def knows_nothing(self) -> bool:
@@ -64,9 +79,9 @@ class Matcher:
 
     def find(self, text: str) -> list[FoundValue]:
         """All values in a text, in order, none overlapping another."""
-        if self.knows_nothing or len(text) < SHORTEST:
+        if (self.knows_nothing and not self._shapes) or len(text) < SHORTEST:
             return []
-        found = [one for view in views(text) for one in self._in_view(view)]
+        found = [one for piece, at in self._pieces_of(text) for one in self._found_in(piece, at)]
         # In order; of those that overlap the first and longest gives the name to all of it.
         joined: list[FoundValue] = []
         for one in sorted(found, key=lambda one: (one.start, -one.end)):
@@ -76,15 +91,59 @@ class Matcher:
                 joined.append(one)
         return joined
 
+    def _pieces_of(self, text: str) -> Iterator[tuple[str, int]]:
+        """The parts of a large text that may hold something, and where they begin; each reaches into the next."""
+        if len(text) <= _SEGMENT or self._longest > _OVERLAP:
+            if self.may_hold(text):
+                yield text, 0
+            return
+        for start in range(0, len(text), _SEGMENT):
+            begin = max(0, start - _OVERLAP)
+            piece = text[begin : start + _SEGMENT + _OVERLAP]
+            if self.may_hold(piece):
+                yield piece, begin
+
+    def _found_in(self, text: str, at: int) -> Iterator[FoundValue]:
+        for view in views(text):
+            for start, end, name in self._in_view(view):
+                yield FoundValue(at + start, at + end, name)
+
+    def may_hold(self, text: str) -> bool:
+        """Whether a text may hold anything; quick where a large one does not, which is nearly always so."""
+        if (
+            len(text) <= _LARGE
+            or not self._is_quick
+            or _controls(text) != _ASCII_CONTROLS
+            or any(private_keys(text))
+        ):
+            return True
+        if self._pieces:
+            letters = text.encode("latin-1", "replace").translate(None, _NO_PIECE)
+            if "\x1b" in text or any(piece.encode() in letters for piece in self._pieces):
+                return True
+        for view in views(suspects(text)):
+            runs = Runs(view.text)
+            if any(core in runs.joined.text for core in self._cores):
+                return True
+            if any(needle in view.text for needle in self._short):
+                return True
+            if self._shapes and any(True for _ in _shapes_in(view, runs)):
+                return True
+        return False
+
     def _in_view(self, view: "View") -> Iterator[FoundValue]:
+        runs = Runs(view.text)
         for needle, name in self._needles.items():
             reduced = view.reduced(needle)
-            if len(reduced) < SHORTEST:
+            if len(reduced) < SHORTEST or _run_of(reduced) not in runs.joined.text:
                 continue
             at = view.text.find(reduced)
             while at >= 0:
                 yield FoundValue(*view.origin(at, at + len(reduced)), name)
                 at = view.text.find(reduced, at + len(reduced))
+        if self._shapes:
+            for start, end, name in _shapes_in(view, runs):
+                yield FoundValue(*view.origin(start, end), name)
 
 
 class View:
@@ -109,9 +168,13 @@ class View:
 
     def on_screen(self) -> "View | None":
         """Without escape sequences first, then without line breaks and what surrounds them."""
-        plain = self.changed(_Change(_SEQUENCE)) or self
+        plain = (self.changed(_Change(_SEQUENCE)) if "\x1b" in self.text else None) or self
         change = _leaving_out(f"{_BREAK}|[{_controls(plain.text)}]", _in_one_line)
         return plain.changed(change) or (plain if plain is not self else None)
+
+    @property
+    def joins_lines(self) -> bool:
+        return self.change is not None and self.change.shortcut is _in_one_line
 
     def reduced(self, needle: str) -> str:
         """A value as it is in this view: what is left out of the view is left out of it."""
@@ -151,6 +214,13 @@ class _Change(NamedTuple):
 
     def apply(self, text: str) -> str:
         return self.shortcut(text) if self.shortcut else self.pattern.sub(self.replace, text)
+
+
+def _shapes_in(view: View, runs: Runs) -> Iterator[tuple[int, int, str]]:
+    yield from tokens(runs)
+    # A word on a line of its own is not the value of the key word above it.
+    if not view.joins_lines:
+        yield from random_values(runs)
 
 
 def views(text: str) -> Iterator[View]:
@@ -194,6 +264,7 @@ def _leaving_out(pattern: str, shortcut: Callable[[str], str]) -> _Change:
     return _Change(re.compile(pattern), shortcut=shortcut)
 
 
+@lru_cache(2)
 def _controls(text: str) -> str:
     """The characters that are dropped before a text is shown anywhere, for a class of a pattern."""
     if text.isascii():
@@ -219,6 +290,20 @@ def _in_one_line(text: str) -> str:
     return _without_controls(text)
 
 
+def _unescape_all(text: str) -> str:
+    """The same text in a fraction of the time: the short escapes, of which there are many, go first."""
+    held = next((char for char in "\x01\x02\x03\x04" if char not in text), "")
+    if not held or text.count("\\") < len(text) >> 8:
+        return _ESCAPE.sub(lambda found: _meaning(found[0]), text)
+    text = text.replace("\\\\", held)
+    for sign in "n\"t'r":
+        text = text.replace(f"\\{sign}", _NAMED.get(sign, sign))
+    return (_ESCAPE.sub(lambda found: _meaning(found[0]), text) if "\\" in text else text).replace(held, "\\")
+
+
+_run_of = lru_cache(10_000)(longest_run)
+
+
 @lru_cache(10_000)
 def _meaning(escape: str) -> str:
     """What an escape stands for. Unknown ones stand for their last character, as in a shell."""
@@ -236,7 +321,7 @@ def _meaning(escape: str) -> str:
     return _NAMED.get(kind, kind)
 
 
-_UNESCAPED = _Change(_ESCAPE, lambda found: _meaning(found[0]))
+_UNESCAPED = _Change(_ESCAPE, lambda found: _meaning(found[0]), _unescape_all)
 _FROM_URL = _Change(_PERCENT, lambda found: unquote(found[0], errors="surrogateescape"))
 _FROM_HTML = _Change(_ENTITY, lambda found: html.unescape(found[0]))
 

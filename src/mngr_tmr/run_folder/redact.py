@@ -1,8 +1,9 @@
 """Values of variables that agents were given are taken out of everything that is written about a run.
 
 What an agent writes is not ours: one that prints its token has it in its result, its conversation, its recording, in
-the name of a file or a branch. How a value is recognised is in `matching`; what the agent's own host holds is left
-alone.
+the name of a file or a branch. How a value is recognised is in `matching`; what else looks like a secret
+is in `token_shapes`. Only a value that is known stops something, such as a commit: a shape is hidden and no more. What
+the agent's own host holds is left alone.
 """
 
 import bz2
@@ -50,18 +51,14 @@ _DAMAGE = (
 
 
 class Redactor:
-    """Knows values by the names of their variables; puts `[hidden NAME]` in their place.
+    """Puts `[hidden NAME]` in the place of values that it knows, and of what looks like a token of some service.
 
     `public` are variables whose values are no secrets; it knows that it was asked about them.
     """
 
     def __init__(self, values: Mapping[str, str], public: Mapping[str, str] | None = None) -> None:
         self.values = {**(public or {}), **values}
-        self._matcher = Matcher(values)
-
-    @property
-    def knows_nothing(self) -> bool:
-        return self._matcher.knows_nothing
+        self._known, self._matcher = Matcher(values), Matcher(values, shapes=True)
 
     def text(self, text: str) -> str:
         """The text without the values."""
@@ -72,13 +69,10 @@ class Redactor:
         return "".join((*parts, text[done:])) if parts else text
 
     def data(self, data: bytes) -> bytes:
-        return data if self.knows_nothing else b"".join(self.stream((data,)))
+        return b"".join(self.stream((data,)))
 
     def stream(self, pieces: Iterable[bytes]) -> Iterator[bytes]:
         """The same of something large, in pieces; a value that lies across pieces is found."""
-        if self.knows_nothing:
-            yield from pieces
-            return
         decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
         held = ""
         for piece in _windows(pieces):
@@ -89,27 +83,25 @@ class Redactor:
 
     def names_in(self, text: str | bytes) -> set[str]:
         """The variables whose values are in it."""
-        if isinstance(text, bytes):
-            text = text.decode(errors="surrogateescape")
-        return {found.name for found in self._matcher.find(text)}
+        return _names(self._known, text)
 
     def record(self, record: T) -> T:
         """The same record without the values in any of its texts."""
         plain = msgspec.to_builtins(record)
-        if self.knows_nothing or not self._is_in_texts(plain):
+        if not self._is_in_texts(plain):
             return record
         return msgspec.convert(self._walk(plain), type=type(record))
 
     def json(self, record: object) -> bytes:
         """The record as JSON, without the values in any of its texts."""
         plain = msgspec.to_builtins(record)
-        if self.knows_nothing or not self._is_in_texts(plain):
+        if not self._is_in_texts(plain):
             return encode(record)
         return encode(self._walk(plain))
 
     def json_data(self, data: bytes) -> bytes:
         """A file of JSON, or of a document on each line, without the values; what is no JSON is text."""
-        if self.knows_nothing:
+        if not self._matcher.may_hold(data.decode(errors="surrogateescape")):
             return data
         with suppress(*_NOT_JSON):
             return self.data(self._document(data))
@@ -121,8 +113,6 @@ class Redactor:
 
     def cast(self, data: bytes) -> bytes:
         """A recording without the values, also where one was written in several pieces."""
-        if self.knows_nothing:
-            return data
         lines = data.split(b"\n")
         events = [_event(line) for line in lines]
         shown = "".join(event[2] for event in events if event and event[1] == "o")
@@ -138,22 +128,14 @@ class Redactor:
         return b"\n".join(lines)
 
     def names_in_file(self, file: BinaryIO) -> set[str]:
-        """The same of something large."""
+        """What would be hidden in something large."""
         names: set[str] = set()
-        self._look_into(file, [1 << 62], names)
+        _look_into(self._matcher, file, [1 << 62], names)
         return names
 
     def names_in_archive(self, file: BinaryIO) -> set[str]:
-        """The variables whose values are in a compressed file, as far as it can be unpacked; none in any other file."""
-        start = file.read(_MAGIC)
-        file.seek(0)
-        names: set[str] = set()
-        with suppress(*_DAMAGE):
-            if start.startswith(_ZIP):
-                self._look_into_zip(file, names)
-            elif opener := next((one for magic, one in _OPENERS.items() if start.startswith(magic)), None):
-                self._look_into(opener(file), [_UNPACKED_LIMIT], names)
-        return names
+        """What would be hidden in a compressed file, as far as it can be unpacked; nothing in any other file."""
+        return _names_in_archive(self._matcher, file)
 
     def names_in_commits(self, repo: str, base: str, tip: str) -> tuple[str, ...]:
         """Which variables' values are in what was committed between two commits.
@@ -161,33 +143,16 @@ class Redactor:
         Looks at every new object as it is stored, so at contents, targets of links, names of files and folders,
         messages, authors and all other headers; and at whole paths. An object too large to look at is refused.
         """
-        if self.knows_nothing or not tip or tip == base:
+        if self._known.knows_nothing or not tip or tip == base:
             return ()
         objects, between = Repository(repo, 0), f"{base}..{tip}"
         paths = objects.ask("log", "-z", "-m", "--no-renames", "--name-only", "--format=", between, "--")
         listed = objects.ask("rev-list", "--objects", "--no-object-names", between, "--")
         names = self.names_in(paths)
         for data in _contents(objects, listed.decode().split()):
-            names |= self.names_in_archive(io.BytesIO(data))
-            self._look_into(io.BytesIO(data), [len(data)], names)
+            names |= _names_in_archive(self._known, io.BytesIO(data))
+            _look_into(self._known, io.BytesIO(data), [len(data)], names)
         return tuple(sorted(names))
-
-    def _look_into_zip(self, file: BinaryIO, names: set[str]) -> None:
-        left = [_UNPACKED_LIMIT]
-        with zipfile.ZipFile(file) as archive:
-            names |= self.names_in(archive.comment)
-            for member in archive.infolist():
-                names |= self.names_in(member.filename) | self.names_in(member.comment)
-                with archive.open(member) as inner:
-                    self._look_into(inner, left, names)
-
-    def _look_into(self, file: Any, left: list[int], names: set[str]) -> None:
-        """Adds the names of a stream, of which no more than what is `left` is read."""
-        held = b""
-        while data := file.read(min(_WINDOW, left[0])):
-            left[0] -= len(data)
-            names |= self.names_in(held + data)
-            held = (held + data)[-REACH:]
 
     def _up_to(self, text: str, limit: int) -> tuple[bytes, str]:
         """The text before the limit without the values, and what is still to be looked at."""
@@ -207,7 +172,7 @@ class Redactor:
 
     def _is_in_texts(self, plain: Any) -> bool:
         """Whether a value is in any text of a document: the JSON that holds the texts would escape them once more."""
-        return bool(self.names_in("\n".join(_texts(plain))))
+        return bool(self._matcher.find("\n".join(_texts(plain))))
 
     def _walk(self, value: Any) -> Any:
         if isinstance(value, str):
@@ -217,6 +182,39 @@ class Redactor:
         if isinstance(value, list | tuple):
             return [self._walk(one) for one in value]
         return value
+
+
+def _names(matcher: Matcher, text: str | bytes) -> set[str]:
+    if isinstance(text, bytes):
+        text = text.decode(errors="surrogateescape")
+    return {found.name for found in matcher.find(text)}
+
+
+def _names_in_archive(matcher: Matcher, file: BinaryIO) -> set[str]:
+    start = file.read(_MAGIC)
+    file.seek(0)
+    names: set[str] = set()
+    with suppress(*_DAMAGE):
+        if start.startswith(_ZIP):
+            left = [_UNPACKED_LIMIT]
+            with zipfile.ZipFile(file) as archive:
+                names |= _names(matcher, archive.comment)
+                for member in archive.infolist():
+                    names |= _names(matcher, member.filename) | _names(matcher, member.comment)
+                    with archive.open(member) as inner:
+                        _look_into(matcher, inner, left, names)
+        elif opener := next((one for magic, one in _OPENERS.items() if start.startswith(magic)), None):
+            _look_into(matcher, opener(file), [_UNPACKED_LIMIT], names)
+    return names
+
+
+def _look_into(matcher: Matcher, file: Any, left: list[int], names: set[str]) -> None:
+    """Adds the names of a stream, of which no more than what is `left` is read."""
+    held = b""
+    while data := file.read(min(_WINDOW, left[0])):
+        left[0] -= len(data)
+        names |= _names(matcher, held + data)
+        held = (held + data)[-REACH:]
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -259,7 +257,7 @@ def no_values_in_errors(redactor: Redactor) -> Iterator[None]:
         error.args = (error.message,)
         raise
     except Exception as error:
-        if redactor.knows_nothing or not redactor.names_in("".join(traceback.format_exception(error))):
+        if not redactor.names_in("".join(traceback.format_exception(error))):
             raise
         raise mngr.MngrError(redactor.text(f"{type(error).__name__}: {error}")) from None
 

@@ -154,8 +154,6 @@ class RunWriter:
 
     def _clean_file(self, path: str) -> None:
         _make_private(path)
-        if self.redactor.knows_nothing:
-            return
         with open(os.open(path, _READ), "rb") as file:
             mode, size = stat.S_IMODE(os.fstat(file.fileno()).st_mode), os.fstat(file.fileno()).st_size
             names = self.redactor.names_in_archive(file)
