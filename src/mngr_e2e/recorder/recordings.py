@@ -48,7 +48,15 @@ def read_recordings(folder: str | os.PathLike[str]) -> tuple[Recorded, ...]:
         names = [name for name in os.listdir(casts) if name.endswith(".cast")]
     except OSError:
         return ()
-    found = [noted.get(name) or _by_header(os.path.join(casts, name)) for name in names]
+    found = [noted[name] for name in names if name in noted]
+    for name in (name for name in names if name not in noted):
+        header = _Header()
+        with suppress(OSError, msgspec.MsgspecError, UnicodeDecodeError):
+            with open(os.path.join(casts, name), "rb") as cast:
+                header = msgspec.json.decode(cast.readline(_HEADER_MAX), type=_Header)
+        cols, rows = header.term.get("cols", header.width), header.term.get("rows", header.height)
+        size = (cols, rows) if isinstance(cols, int) and isinstance(rows, int) else (80, 24)
+        found.append(Recorded(name, header.timestamp, header.title, *size, is_exact=False))
     return tuple(sorted(found, key=lambda one: (one.start, one.file)))
 
 
@@ -62,14 +70,3 @@ def parse_index(data: bytes) -> dict[str, Recorded]:
             continue
         found[one.file] = one
     return found
-
-
-def _by_header(path: str) -> Recorded:
-    try:
-        with open(path, "rb") as file:
-            header = msgspec.json.decode(file.readline(_HEADER_MAX), type=_Header)
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
-        header = _Header()
-    cols, rows = header.term.get("cols", header.width), header.term.get("rows", header.height)
-    size = (cols, rows) if isinstance(cols, int) and isinstance(rows, int) else (80, 24)
-    return Recorded(os.path.basename(path), header.timestamp, header.title, *size, is_exact=False)

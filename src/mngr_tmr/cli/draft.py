@@ -25,13 +25,16 @@ def draft_spec(place: Place, paths: tuple[str, ...], settings: dict[str, Any]) -
     if done.code:
         hint = "commit something first" if ref == "HEAD" else "see: git log --oneline"
         raise mngr.UsageError(f'"{ref}" is no commit of {place.repo}', hint=hint)
-    base, folder = done.text.strip(), _folder(place)
+    # pytest runs in every copy where we are in the repository, so that paths mean what they mean here.
+    here = os.path.relpath(os.path.realpath(place.manager.cwd), os.path.realpath(place.repo))
+    base, folder = done.text.strip(), "" if here == "." else here
     where = PytestPlace(place.repo, base, folder, is_local=options.provider in ("", "local"))
     pytest = find_pytest_command(where, settings, place.manager.env)
     # The tutorial whose blocks the tests cite, relative to the repository; empty when there is none.
     section = place.manager.config.section("tutorial")
     path = str(settings.get("tutorial") or section.get("tutorial") or "tutorial.sh")
     tutorial = path if os.path.isfile(os.path.join(place.repo, path)) else ""
+    chosen = settings.get("paths", ())
     spec = RunSpec(
         id=_name(settings),
         repo=place.repo,
@@ -39,7 +42,7 @@ def draft_spec(place: Place, paths: tuple[str, ...], settings: dict[str, Any]) -
         created_at=time.time(),
         tasks=(),
         pytest=pytest.pytest,
-        pytest_args=paths or _paths(settings),
+        pytest_args=paths or ((chosen,) if isinstance(chosen, str) else tuple(chosen)),
         tutorial=tutorial,
         options=replace(options, own_venv=pytest.own_venv),
         folder=folder,
@@ -68,14 +71,3 @@ def _name(settings: dict[str, Any]) -> str:
             hint="letters, digits, - and _, at most 30: it is in branch names",
         )
     return name
-
-
-def _paths(settings: dict[str, Any]) -> tuple[str, ...]:
-    paths = settings.get("paths", ())
-    return (paths,) if isinstance(paths, str) else tuple(paths)
-
-
-def _folder(place: Place) -> str:
-    """Where in the repository we are: pytest runs there in every copy, so that paths mean what they mean here."""
-    here = os.path.relpath(os.path.realpath(place.manager.cwd), os.path.realpath(place.repo))
-    return "" if here == "." else here

@@ -13,7 +13,6 @@ from mngr_tmr.cli.settings import out_option
 from mngr_tmr.report.out.page.source import TmrSource
 from mngr_tmr.report.out.summary import make_summary
 from mngr_tmr.report.report import write_report
-from mngr_tmr.run_folder.folder import RunFolder
 from mngr_view.browser import has_browser
 from mngr_view.errors import ViewError
 from mngr_view.page import page_parts, write_page
@@ -50,14 +49,26 @@ def command(
     mngr tmr report nightly --html report.html
     """
     folder = find_place(context, out).known_run(run)
+
+    def show_address(url: str) -> None:
+        click.echo(url)
+        note("for browsers of this machine, until Ctrl-C")
+
     try:
         if serves:
             source = TmrSource(folder)
             source.index()
             opens = not no_open and sys.stdout.isatty() and has_browser()
-            serve(source, port=port, on_ready=_show_address, opens=opens)
+            serve(source, port=port, on_ready=show_address, opens=opens)
         elif html:
-            _write_page(folder, html)
+            source = TmrSource(folder)
+            index = source.index()
+            if html == "-":
+                sys.stdout.buffer.writelines(page_parts(index, source.chunks()))
+                sys.stdout.buffer.flush()
+            else:
+                write_page(html, index, source.chunks())
+                click.echo(html)
         else:
             reported = write_report(folder)
             if as_json:
@@ -68,19 +79,3 @@ def command(
     except ViewError as error:
         raise mngr.MngrError(error.message, hint=error.hint) from error
     return 0
-
-
-def _write_page(folder: RunFolder, file: str) -> None:
-    source = TmrSource(folder)
-    index = source.index()
-    if file == "-":
-        sys.stdout.buffer.writelines(page_parts(index, source.chunks()))
-        sys.stdout.buffer.flush()
-        return
-    write_page(file, index, source.chunks())
-    click.echo(file)
-
-
-def _show_address(url: str) -> None:
-    click.echo(url)
-    note("for browsers of this machine, until Ctrl-C")

@@ -68,7 +68,12 @@ def in_words(counts: BranchCounts) -> str:
     """`26 pass, 2 fail (both failed before)`."""
     parts = [_verb(counts.passed, "pass", "passes")]
     if counts.failed:
-        notes = [_before(counts.failed, counts.failed_before)]
+        before = f"{counts.failed_before or 'none'} failed before"
+        if counts.failed == 1:
+            before = "it failed before" if counts.failed_before else "it did not fail before"
+        elif counts.failed_before == counts.failed:
+            before = f"{'both' if counts.failed == 2 else 'all'} failed before"
+        notes = [before]
         notes += [f"{counts.flaky} flaky"] if counts.flaky else []
         parts.append(f"{_verb(counts.failed, 'fail', 'fails')} ({', '.join(notes)})")
     parts += [f"{counts.skipped} skipped"] if counts.skipped else []
@@ -87,11 +92,3 @@ def headline(tests: Iterable[MeasuredOutcomes], *, is_base: bool = False) -> str
 
 def _verb(number: int, many: str, one: str) -> str:
     return f"{number} {one if number == 1 else many}"
-
-
-def _before(failed: int, before: int) -> str:
-    if failed == 1:
-        return "it failed before" if before else "it did not fail before"
-    if before == failed:
-        return f"{'both' if failed == 2 else 'all'} failed before"
-    return f"{before or 'none'} failed before"

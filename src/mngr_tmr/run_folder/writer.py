@@ -228,24 +228,19 @@ def _copy(source: str, target: str, notes: list[str], left: list[int]) -> None:
             elif entry.is_dir(follow_symlinks=False):
                 _copy(entry.path, to, notes, left)
             else:
-                _copy_file(entry.path, to, left)
+                with open(os.open(entry.path, _READ), "rb") as file:
+                    facts = os.fstat(file.fileno())
+                    if not stat.S_ISREG(facts.st_mode):
+                        raise OSError(0, "it is no plain file")
+                    if facts.st_size > left[0]:
+                        raise OSError(0, "it is too large")
+                    left[0] -= facts.st_size
+                    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+                    mode = _PRIVATE_PROGRAM if facts.st_mode & 0o111 else _PRIVATE
+                    with open(os.open(to, flags, mode), "wb") as out:
+                        shutil.copyfileobj(file, out)
         except OSError as error:
             notes.append(f"left out {entry.name}: {error.strerror}")
-
-
-def _copy_file(source: str, target: str, left: list[int]) -> None:
-    with open(os.open(source, _READ), "rb") as file:
-        facts = os.fstat(file.fileno())
-        if not stat.S_ISREG(facts.st_mode):
-            raise OSError(0, "it is no plain file")
-        if facts.st_size > left[0]:
-            raise OSError(0, "it is too large")
-        left[0] -= facts.st_size
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-        with open(
-            os.open(target, flags, _PRIVATE_PROGRAM if facts.st_mode & 0o111 else _PRIVATE), "wb"
-        ) as out:
-            shutil.copyfileobj(file, out)
 
 
 def _remove(path: str) -> None:

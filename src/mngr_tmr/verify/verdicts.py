@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from mngr_tmr.copies.copy import PytestResult
-from mngr_tmr.copies.facts import PytestFacts, PytestPhase
+from mngr_tmr.copies.facts import PytestFacts
 from mngr_tmr.model.verdict import TestOutcome, TestRun
 
 _MESSAGE_MAX = 4000
@@ -23,7 +23,14 @@ def runs_of(ran: PytestResult, node_id: str) -> tuple[TestRun, ...]:
     phases = [phase for phase in phases if phase.outcome != "rerun"]
     if not phases:
         return (*again, TestRun(node_id, _unseen(ran.facts, node_id), message=_why_unseen(ran, node_id)))
-    outcome = _outcome(phases)
+    seen = {phase.when for phase in phases}
+    outcome: TestOutcome = "passed" if seen >= {"call", "teardown"} else "error"
+    if any(phase.when != "call" and phase.outcome == "failed" for phase in phases):
+        outcome = "error"
+    elif any(phase.outcome == "failed" for phase in phases):
+        outcome = "failed"
+    elif any(phase.outcome == "skipped" for phase in phases):
+        outcome = "skipped"
     messages = [phase.text for phase in phases if phase.text]
     if outcome == "error" and not messages:
         messages = [f"it did not come to its end{_at_deadline(ran)}\n{ran.output[-_TAIL:]}"]
@@ -42,17 +49,6 @@ def proven_run(ran: PytestResult, node_id: str) -> TestRun:
         if unknown
         else last
     )
-
-
-def _outcome(phases: Sequence[PytestPhase]) -> TestOutcome:
-    seen = {phase.when: phase for phase in phases}
-    if any(phase.when != "call" and phase.outcome == "failed" for phase in phases):
-        return "error"
-    if any(phase.outcome == "failed" for phase in phases):
-        return "failed"
-    if any(phase.outcome == "skipped" for phase in phases):
-        return "skipped"
-    return "passed" if seen.keys() >= {"call", "teardown"} else "error"
 
 
 def _unseen(facts: PytestFacts, node_id: str) -> TestOutcome:

@@ -7,7 +7,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from msgspec import Struct
 
@@ -107,7 +107,16 @@ class Programs:
         if not self._reference:
             return {}
         if program not in self._pages:
-            self._pages[program] = read_reference(program, dict(_page_files(self._reference)))
+            places = [self._reference]
+            if not os.path.isfile(self._reference):
+                walked = os.walk(self._reference)
+                places = [os.path.join(folder, name) for folder, _, names in walked for name in names]
+            pages = {}
+            for path in sorted(path for path in places if path.endswith(_PAGES)):
+                with open(path, encoding="utf-8", errors="replace") as file:
+                    text = file.read(_MOST_BYTES)
+                pages[path] = _ROFF.sub("", text.replace("\\-", "-")) if path[-1].isdigit() else text
+            self._pages[program] = read_reference(program, pages)
         return self._pages[program]
 
     def _left_s(self) -> float:
@@ -139,19 +148,6 @@ def read_reference(program: str, pages: Mapping[str, str]) -> dict[Path, Help]:
         own, text = commands or read.commands, read.text or " "
         complete[path] = Help(own, read.options, read.valued, text, tells_options=not commands)
     return complete
-
-
-def _page_files(reference: str) -> Iterator[tuple[str, str]]:
-    places = (
-        [reference]
-        if os.path.isfile(reference)
-        else [os.path.join(folder, name) for folder, _, names in os.walk(reference) for name in names]
-    )
-    for path in sorted(places):
-        if path.endswith(_PAGES):
-            with open(path, encoding="utf-8", errors="replace") as file:
-                text = file.read(_MOST_BYTES)
-            yield path, _ROFF.sub("", text.replace("\\-", "-")) if path[-1].isdigit() else text
 
 
 def _run_help(path: Path, folder: str, timeout_s: float) -> tuple[int | None, str]:

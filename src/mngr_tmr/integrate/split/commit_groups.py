@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from mngr_tmr.model.record import TaskRecord
-from mngr_tmr.model.result import Change
 
 _SHORTEST_ID = 7
 
@@ -24,16 +23,21 @@ class CommitGroup(Struct, frozen=True):
 def group_fixes(record: TaskRecord, commits: Sequence[str]) -> list[CommitGroup]:
     """One group for each change of the result; a commit that the result does not name stands alone."""
     by_change: dict[int | str, list[str]] = {}
+    changes = record.claim.result.changes if record.claim and record.claim.result else ()
     for commit in commits:
-        number = _change_of(record, commit)
-        by_change.setdefault(commit if number is None else number, []).append(commit)
+        numbers = (
+            number
+            for number, change in enumerate(changes)
+            if any(len(named) >= _SHORTEST_ID and commit.startswith(named) for named in change.commits)
+        )
+        by_change.setdefault(next(numbers, commit), []).append(commit)
     known = {commit.id: commit for commit in record.commits}
     groups = []
     for key, together in by_change.items():
         is_mislabelled = any(known[commit].is_mislabelled for commit in together if commit in known)
         title = next((known[commit].subject for commit in together if commit in known), "")
         if isinstance(key, int):
-            change = _changes(record)[key]
+            change = changes[key]
             title = title or change.summary.strip().partition("\n")[0]
             words = (title, change.summary, change.reason, change.importance)
             groups.append(CommitGroup(tuple(together), *words, is_mislabelled))
@@ -56,14 +60,3 @@ def join_groups(record: TaskRecord, commits: Sequence[str]) -> CommitGroup:
         max(group.importance for group in groups),
         any(group.is_mislabelled for group in groups),
     )
-
-
-def _changes(record: TaskRecord) -> tuple[Change, ...]:
-    return record.claim.result.changes if record.claim and record.claim.result else ()
-
-
-def _change_of(record: TaskRecord, commit: str) -> int | None:
-    for number, change in enumerate(_changes(record)):
-        if any(len(named) >= _SHORTEST_ID and commit.startswith(named) for named in change.commits):
-            return number
-    return None
