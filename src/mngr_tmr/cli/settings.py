@@ -98,6 +98,11 @@ _OPTIONS = (
         "(default: the provider's, else half as many again as slots).",
     ),
     click.option("--timeout", metavar="TIME", help="How long an agent may work (default: 1h)."),
+    click.option(
+        "--group/--no-group",
+        default=None,
+        help="Give tests that fail alike one agent first and try its fix on the others (default: yes).",
+    ),
     *_ENVIRONMENT,
     click.option(
         "--transfer", type=click.Choice(["mirror", "worktree"]), help="How copies are made (default: mirror)."

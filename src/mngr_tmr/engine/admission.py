@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from mngr_tmr.engine.state import RunState
 
-WaitReason = Literal["stopped", "paused"]
+WaitReason = Literal["stopped", "paused", "base", "same_failure"]
 
 
 class Wait(Struct, frozen=True):
@@ -37,4 +37,16 @@ def _paused(run: RunState, _slug: str, _now: float) -> Wait | None:
     return Wait("paused", f"paused by {run.steering.paused_by}") if run.steering.paused_at else None
 
 
-_CONDITIONS: tuple[Condition, ...] = (_stopped, _paused)
+def _same_failure(run: RunState, slug: str, _now: float) -> Wait | None:
+    """One agent first for tests that fail alike: before the base is measured any two may."""
+    if not run.options.limits.group:
+        return None
+    if run.base == "unknown" and not run.groups.is_known and len(run.tasks) > 1:
+        return Wait("base", "waits for the tests at the base commit")
+    first, is_tried = run.groups.first_for(run.tasks[slug], run.tasks)
+    if not first:
+        return None
+    return Wait("same_failure", f"waits for {first}: same failure{', its fix is tried' if is_tried else ''}")
+
+
+_CONDITIONS: tuple[Condition, ...] = (_stopped, _paused, _same_failure)

@@ -237,12 +237,15 @@ def _verify_steps(run: RunState, now: float) -> Iterator[Entry]:
     states = [run.tasks[slug] for slug in run.to_verify]
     waiting = [one for one in states if one.phase == TaskPhase.TO_VERIFY and now >= one.retry_at]
     free = _verifiers(run) - busy
-    if free <= 0 or not waiting:
+    if free <= 0:
         return
     share = max(_TOGETHER, min(-(-len(waiting) // free), _MOST_TOGETHER))
-    for first, *others in islice(_with_equal_trees(waiting, share), free):
+    own = _with_equal_trees(waiting, share)[:free]
+    for first, *others in own:
         fact = VerifyRequest({state.slug: state.attempt for state in others}) if others else None
         yield Entry(now, "verify", "intended", first.slug, first.attempt, fact=fact)
+    if run.may_launch and run.options.limits.group:
+        yield from islice(run.groups.trials(run.tasks, now, _MOST_TOGETHER), free - len(own))
 
 
 def _verifiers(run: RunState) -> int:

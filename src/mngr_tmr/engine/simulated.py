@@ -18,10 +18,14 @@ from mngr_tmr.model.entry import Entry
 from mngr_tmr.model.facts import (
     AgentStopped,
     AnyFact,
+    BaseFailures,
+    BaseMeasured,
+    FailureGroup,
     HostFailed,
     ProviderRefusal,
     StopRequest,
     VerdictsFound,
+    VerifyRequest,
     WorkPulled,
 )
 from mngr_tmr.model.task import agent_of
@@ -94,7 +98,8 @@ class SimWorld:
     was not pulled. The provider refuses for now what would make more than `host_limit` hosts, and everything between
     the two times of a storm.
     Commits of all agents have one of so many `trees`. `now` is true time. The machine's clock differs from it by
-    `clock_error_s`, which a test may change at any time.
+    `clock_error_s`, which a test may change at any time. Tests in one of the `alike` fail alike at the base; an agent
+    fixes its own with the chance `fixes`, and then each of the others with the chance `helps`.
     """
 
     def __init__(
@@ -127,6 +132,17 @@ class SimWorld:
         self.storms: tuple[tuple[float, float], ...] = ()
         self.refusals = 0
         self.tries: dict[tuple[str, str, int], int] = {}
+        self.alike: tuple[tuple[str, ...], ...] = ()
+        self.fixes = self.helps = 1.0
+        self.trials: dict[tuple[str, str], int] = {}
+
+    def verdict(self, task: str, fix: str) -> str:
+        """What a test shows at the commit of the agent of `fix`, which may be its own."""
+        if not any(task in group for group in self.alike):
+            return "passed"
+        is_fixed = random.Random(f"{self.seed} fixes {fix}").random() < self.fixes
+        helps = task == fix or random.Random(f"{self.seed} helps {fix} {task}").random() < self.helps
+        return "passed" if is_fixed and helps else "failed"
 
     def fault(self, task: str, attempt: int) -> Fault:
         chance = random.Random(f"{self.seed} {task} {attempt}")
@@ -230,6 +246,9 @@ class SimExecutor:
             return
         delay_s = self._chance.uniform(0.05, 2.0)
         self._at(self._world.now + delay_s, lambda: self._carry_out(intention, fault, host))
+        if step == "base":
+            fact = BaseFailures(self._alike())
+            self._at(self._world.now + delay_s / 2, lambda: Entry(self.now(), "base", "noted", fact=fact))
 
     def _host_of(self, intention: Entry) -> str:
         """The host that a step makes: the agent's, or one of its own for a copy."""
@@ -292,7 +311,8 @@ class SimExecutor:
                 self._world.close_host(host)
             return Entry(self.now(), intention.step, "failed", task, attempt, "no answer", HostFailed())
         if intention.step == "verify":
-            fact: AnyFact | None = self._verify({task: attempt, **shared_with(intention)})
+            fix = intention.fact.fix if isinstance(intention.fact, VerifyRequest) else ""
+            fact: AnyFact | None = self._verify({task: attempt, **shared_with(intention)}, fix)
         elif intention.step == "stop":
             fact = self._stop(
                 task, attempt, intention.fact.host if isinstance(intention.fact, StopRequest) else ""
@@ -315,8 +335,11 @@ class SimExecutor:
         self._world.stop_tries[agent] = self._world.stop_tries.get(agent, 0) + 1
         return self._world.stop_tries[agent] > 2
 
-    def _base(self, _task: str, _attempt: int) -> None:
-        pass
+    def _base(self, _task: str, _attempt: int) -> BaseMeasured:
+        return BaseMeasured(groups=self._alike())
+
+    def _alike(self) -> tuple[FailureGroup, ...]:
+        return tuple(FailureGroup("alike", group) for group in self._world.alike)
 
     def _launch(self, task: str, attempt: int) -> None:
         self._world.launch(task, attempt)
@@ -347,14 +370,19 @@ class SimExecutor:
         self._world.close_host(agent.name)
         return AgentStopped(host=host)
 
-    def _verify(self, tasks: dict[str, int]) -> VerdictsFound:
+    def _verify(self, tasks: dict[str, int], fix: str = "") -> VerdictsFound:
         """All tasks of one copy; now and then one beside the first has no verdict there, and is tried alone later."""
-        self._world.copies += 1
-        assert len({self._world.tree(*task) for task in tasks.items()}) == 1, "one copy, one tree"
+        world = self._world
+        world.copies += 1
+        assert fix or len({world.tree(*task) for task in tasks.items()}) == 1, "one copy, one tree"
         first = next(iter(tasks))
         judged = {
             task: attempt for task, attempt in tasks.items() if task == first or self._chance.random() < 0.8
         }
         for key in judged.items():
-            self._world.verified[key] = self._world.verified.get(key, 0) + 1
-        return VerdictsFound(verdicts=dict.fromkeys(judged, "passed"))
+            if fix:
+                world.trials[key[0], fix] = world.trials.get((key[0], fix), 0) + 1
+            else:
+                world.verified[key] = world.verified.get(key, 0) + 1
+        verdicts = {task: world.verdict(task, fix or task) for task in judged}
+        return VerdictsFound(verdicts[first], verdicts)

@@ -6,6 +6,7 @@ from msgspec import Struct, convert, to_builtins
 from msgspec.structs import replace
 
 from mngr_tmr.engine.capacity import CapacityState
+from mngr_tmr.engine.groups import GroupsState
 from mngr_tmr.engine.hosts import MAKES_HOST, Held, HostsState
 from mngr_tmr.engine.integration import IntegrationState
 from mngr_tmr.engine.observation import Observation, Poll, follow
@@ -76,6 +77,7 @@ class RunState:
         self.hosts, self.capacity = HostsState(), CapacityState()
         self.steering, self.retries = SteeringState(), RetriesState()
         self.base: str = "unknown"
+        self.groups = GroupsState()
         self.integration = IntegrationState()
         self.away_s = 0.0
         self.may_launch = True
@@ -256,6 +258,7 @@ class RunState:
 
     def _apply_run(self, entry: Entry) -> None:
         fact = entry.fact
+        self.groups = self.groups.after(entry)
         if entry.step == "base" and entry.kind in ("done", "failed"):
             self.base = entry.kind
         elif isinstance(fact, RunPaused):
@@ -295,7 +298,7 @@ class RunState:
 
     def _place(self, before: TaskState, after: TaskState) -> None:
         slug, phase = after.slug, after.phase
-        self.tasks[slug] = after
+        self.tasks[slug], self.groups = after, self.groups.moved(before, after)
         for phases, group in (
             ((TaskPhase.QUEUED,), self.queue),
             (HOLDS_SLOT, self.live),

@@ -14,7 +14,9 @@ from mngr_tmr.model.facts import (
     HostFailed,
     RunSteered,
     TaskRetried,
+    VerdictsFound,
     VerifyAgain,
+    VerifyRequest,
     WorkFailed,
     WorkFailureCause,
     WorkPulled,
@@ -46,7 +48,8 @@ class TaskState(Struct, frozen=True):
     `silent_since` is set while its busy agent shows no sign of life. While its agent waits for a person, `asks` says
     for what ("permission" or "input") and `question` is its question. `tree` is that of the commit to verify; a task
     that is verified `alone` shares no working copy with others. A pull or verification that failed with its host was
-    tried again so many `retries`, and is not before `retry_at`.
+    tried again so many `retries`, and is not before `retry_at`. `verdict` is that of its last verification.
+    `fix` is the task whose fix is tried on it, or has fixed it; with the fixes in `tried` it did not pass.
     """
 
     slug: str
@@ -70,6 +73,9 @@ class TaskState(Struct, frozen=True):
     alone: bool = False
     retries: int = 0
     retry_at: float = 0.0
+    verdict: str = ""
+    fix: str = ""
+    tried: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
     @property
@@ -103,6 +109,8 @@ def task_after(state: TaskState, entry: Entry) -> TaskState:
         # A step that was refused for now: the task is where it was before it, at the same attempt.
         if entry.step == "nudge":
             return replace(state, nudged_at=None)
+        if entry.step == "verify" and state.fix:
+            return replace(state, phase=TaskPhase.QUEUED, since=entry.at, fix="")
         back = _BEFORE.get((entry.step, state.phase))
         return replace(state, phase=back, since=entry.at) if back else state
     return _AFTER[entry.step](state, entry)
@@ -173,15 +181,25 @@ def _after_stop(state: TaskState, entry: Entry) -> TaskState:
 
 
 def _after_verify(state: TaskState, entry: Entry) -> TaskState:
+    if state.phase == TaskPhase.QUEUED and isinstance(entry.fact, VerifyRequest) and entry.fact.fix:
+        return replace(state, phase=TaskPhase.VERIFYING, since=entry.at, fix=entry.fact.fix)
     if state.phase not in (TaskPhase.TO_VERIFY, TaskPhase.VERIFYING):
         return state
     if entry.kind == "intended":
         return replace(state, phase=TaskPhase.VERIFYING, since=entry.at)
     if isinstance(entry.fact, VerifyAgain):
-        return replace(state, phase=TaskPhase.TO_VERIFY, since=entry.at, alone=True)
+        phase = TaskPhase.QUEUED if state.fix else TaskPhase.TO_VERIFY
+        return replace(state, phase=phase, since=entry.at, fix="", alone=True)
     if _may_retry(state, entry):
-        return _retried(state, entry, TaskPhase.TO_VERIFY)
-    return _ended(_failed(state, entry) if entry.kind == "failed" else state, entry)
+        return replace(_retried(state, entry, TaskPhase.QUEUED if state.fix else TaskPhase.TO_VERIFY), fix="")
+    verdict = entry.fact.verdict if isinstance(entry.fact, VerdictsFound) else ""
+    if state.fix and verdict != "passed":
+        note = f"with the fix of {state.fix} too: {verdict or entry.message}"
+        tried, notes = (*state.tried, state.fix), (*state.notes, note)
+        return replace(
+            state, phase=TaskPhase.QUEUED, since=entry.at, fix="", tried=tried, notes=notes, alone=False
+        )
+    return _ended(_failed(state, entry) if entry.kind == "failed" else replace(state, verdict=verdict), entry)
 
 
 def _may_retry(state: TaskState, entry: Entry) -> bool:

@@ -62,9 +62,7 @@ def fingerprint(stage: str, text: str, test: str = "") -> Fingerprint:
     exception = found[1] if found else ""
     message = normal(line)
     # The innermost place in the project, as `folder/file.py:function`; lines move and are left out.
-    places = [match for pattern in _FRAMES for match in pattern.finditer(text)]
-    places = [match for match in places if not any(part in match["path"] for part in _NOT_OURS)]
-    frame = ""
+    places, frame = _places(text), ""
     if places:
         path = max(places, key=lambda match: match.start())["path"]
         names = [match for match in places if match["path"] == path and match["name"]]
@@ -109,6 +107,16 @@ def normal(line: str) -> str:
 
 def without_escapes(text: str) -> str:
     return plain(_ANSI.sub("", text))
+
+
+def depth(text: str) -> int:
+    """How many places of the project the failure went through."""
+    return len(_places(text))
+
+
+def _places(text: str) -> list[re.Match[str]]:
+    places = [match for pattern in _FRAMES for match in pattern.finditer(text)]
+    return [match for match in places if not any(part in match["path"] for part in _NOT_OURS)]
 
 
 def _tail(path: str) -> str:

@@ -153,9 +153,14 @@ class AgentStopped(JournalFact, frozen=True, tag="stopped"):
 
 
 class VerifyRequest(JournalFact, frozen=True, tag="verify"):
-    """Other tasks with the same tree that share the working copy, and their attempts."""
+    """Other tasks with the same tree that share the working copy, and their attempts.
+
+    With `fix`, the tests are run at the commit of that task's attempt, to see whether it fixes them too.
+    """
 
     also: dict[str, int] = {}
+    fix: str = ""
+    fix_attempt: int = 0
 
 
 class VerdictsFound(JournalFact, frozen=True, tag="verdicts"):
@@ -169,10 +174,24 @@ class VerifyAgain(JournalFact, frozen=True, tag="verify_again"):
     """A task got no verdict in a shared working copy and is verified again in one of its own."""
 
 
+class FailureGroup(Struct, frozen=True):
+    """Tasks whose tests fail alike at the base commit, in the order in which they get an agent."""
+
+    title: str
+    tasks: tuple[str, ...]
+
+
+class BaseFailures(JournalFact, frozen=True, tag="base_failures"):
+    """What failed alike in the first of several runs at the base commit."""
+
+    groups: tuple[FailureGroup, ...] = ()
+
+
 class BaseMeasured(JournalFact, frozen=True, tag="base"):
-    """How many tests were run at the base commit."""
+    """How many tests were run at the base commit, and what failed alike there."""
 
     tests: int = 0
+    groups: tuple[FailureGroup, ...] = ()
 
 
 class IntegrationRepeated(JournalFact, frozen=True, tag="integrate_again"):
@@ -208,6 +227,7 @@ AnyFact = (
     | VerifyRequest
     | VerdictsFound
     | VerifyAgain
+    | BaseFailures
     | BaseMeasured
     | IntegrationRepeated
     | BranchBuilt

@@ -48,6 +48,7 @@ class TaskRecord(Struct, frozen=True):
 
     `usage` is that of all its attempts. `asks` and `question` are set while its agent waits for a person.
     `cause` says why the agent's work ended without a result.
+    `fixed_by` is the task whose fix was found to fix this one too, without an agent of its own.
     `before` is the verdict on the base commit, `after` the one at `commit`, the tip of what the agent committed.
     """
 
@@ -70,6 +71,7 @@ class TaskRecord(Struct, frozen=True):
     asks: str = ""
     question: str = ""
     cause: WorkFailureCause | Literal[""] = ""
+    fixed_by: str = ""
 
     @property
     def worked_s(self) -> float:

@@ -74,7 +74,13 @@ class Execution:
         spec, state, manager, folder = self._spec, self.state, self._manager, self._folder
         clock = RunClock(state.last_at)
         resumed = Entry(clock.now(), "run", "noted", message="resumed", fact=resume or RunResumed())
-        steps = TaskSteps(state, folder, manager, self._env)
+        steps = TaskSteps(
+            state,
+            folder,
+            manager,
+            self._env,
+            lambda failures: executor.put(Entry(clock.now(), "base", "noted", fact=failures)),
+        )
         notes = [*start_hosts(state, manager), *remove_leftovers(spec, manager, is_resumed=self._has_begun)]
         notes += end_idle_hosts(state, manager) if self._has_begun else []
         poll = AgentPoller(

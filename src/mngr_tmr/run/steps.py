@@ -11,17 +11,20 @@ import msgspec
 import mngr
 from mngr_tmr.copies.hosts import host_words
 from mngr_tmr.engine.state import RunState, shared_with
+from mngr_tmr.failures.alike import alike_failures
 from mngr_tmr.git import Repository
 from mngr_tmr.model.entry import Entry
 from mngr_tmr.model.facts import (
     AgentLaunched,
     AgentStopped,
     AnyFact,
+    BaseFailures,
     BaseMeasured,
     NudgeSent,
     PullRequest,
     StopRequest,
     VerdictsFound,
+    VerifyRequest,
     WorkPulled,
 )
 from mngr_tmr.model.run import RunSpec
@@ -47,13 +50,19 @@ class TaskSteps:
     """One run's steps. `env` holds the values of the variables that the options only name."""
 
     def __init__(
-        self, state: RunState, folder: RunFolder, manager: mngr.Manager, env: Mapping[str, str]
+        self,
+        state: RunState,
+        folder: RunFolder,
+        manager: mngr.Manager,
+        env: Mapping[str, str],
+        tell: Callable[[BaseFailures], None] = lambda _fact: None,
     ) -> None:
+        """`tell` is called with what is known of the base before it has been run as often as it must."""
         folder = folder.hiding(env)
         self._state, self._folder, self._manager, self._env = state, folder, manager, dict(env)
         self._tasks = {task.slug: task for task in state.spec.tasks}
         self._writer, self._redactor = folder.writer, folder.redactor
-        self._inherited = frozenset(state.in_flight)
+        self._inherited, self._tell = frozenset(state.in_flight), tell
 
     @property
     def _spec(self) -> RunSpec:
@@ -123,15 +132,20 @@ class TaskSteps:
         return AgentStopped(True, "stopped" if host == "stop" else "ended")
 
     def verify(self, intention: Entry) -> VerdictsFound:
-        """Runs the test, and those of tasks whose commits have the same tree, in one copy; what is known is not run."""
+        """Runs the test, and those of tasks whose commits have the same tree, in one copy; what is known is not run.
+
+        With a fix, the commit is that of the fix, for every one of them.
+        """
         attempts = {intention.task: intention.attempt, **shared_with(intention)}
-        verdicts = {slug: known for slug in attempts if (known := self._known_verdict(slug, attempts[slug]))}
+        fix = intention.fact if isinstance(intention.fact, VerifyRequest) and intention.fact.fix else None
+        known = {} if fix else {slug: self._known_verdict(slug, attempts[slug]) for slug in attempts}
+        verdicts = {slug: verdict for slug, verdict in known.items() if verdict}
         left = {slug: attempt for slug, attempt in attempts.items() if slug not in verdicts}
         with ExitStack() as stack:
             checks = [
                 CommitCheck(
                     self._tasks[slug],
-                    read_json(self._folder.file(slug, attempt, "pulled.json"), PulledAttempt).commit,
+                    self._commit(fix.fix, fix.fix_attempt) if fix else self._commit(slug, attempt),
                     stack.enter_context(self._writer.staging()),
                 )
                 for slug, attempt in left.items()
@@ -140,10 +154,16 @@ class TaskSteps:
             found = verify_equal(self._spec, checks, env=self._env, manager=self._manager) if checks else []
             for task, verified in found:
                 slug, attempt = task.slug, attempts[task.slug]
-                self._take_in(artifacts[slug], self._folder.file(slug, attempt, "verify"))
-                self._writer.write_json(self._folder.file(slug, attempt, "verified.json"), verified)
+                if fix:
+                    verified = msgspec.structs.replace(verified, added=())
+                self._take_in(artifacts[slug], self._folder.file(slug, attempt, "tried" if fix else "verify"))
+                name = "tried.json" if fix else "verified.json"
+                self._writer.write_json(self._folder.file(slug, attempt, name), verified)
                 verdicts[slug] = verified.verdict
         return VerdictsFound(verdicts[intention.task], verdicts)
+
+    def _commit(self, slug: str, attempt: int) -> str:
+        return read_json(self._folder.file(slug, attempt, "pulled.json"), PulledAttempt).commit
 
     def _known_verdict(self, slug: str, attempt: int) -> str:
         """The verdict of an earlier attempt whose commit has the same tree, which becomes that of this one."""
@@ -163,10 +183,16 @@ class TaskSteps:
     def base(self, _intention: Entry) -> BaseMeasured:
         """Runs all collected tests once at the base commit; the answer is shared by every row."""
         with self._writer.staging() as artifacts:
-            measured = measure_base(self._spec, artifacts=artifacts, env=self._env, manager=self._manager)
+            measured = measure_base(
+                self._spec,
+                artifacts=artifacts,
+                env=self._env,
+                manager=self._manager,
+                tell=lambda so_far: self._tell(BaseFailures(alike_failures(self._spec, so_far))),
+            )
             self._take_in(artifacts, self._folder.base_artifacts)
         self._writer.write_json(self._folder.base, measured)
-        return BaseMeasured(len(measured))
+        return BaseMeasured(len(measured), alike_failures(self._spec, measured))
 
     def _without_secrets(self, step: Callable[[Entry], AnyFact], intention: Entry) -> AnyFact:
         """Does a step; its error names no secret: a setup that fails may have shown its environment."""

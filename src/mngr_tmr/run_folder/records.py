@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 import mngr
+from mngr_tmr.engine.admission import wait_of
 from mngr_tmr.engine.journal import read_journal
 from mngr_tmr.engine.state import RunState, fold
 from mngr_tmr.engine.task_state import TaskPhase, TaskState
@@ -76,7 +77,9 @@ class Records:
         )
         claim = read_attempt_claim(self.folder, task, state.attempt)
         before = self._base.get(task.node_id)
-        after = _read(self.folder.file(task.slug, state.attempt, "verified.json"), Verified)
+        fixed_by = state.fix if state.phase == TaskPhase.ENDED else ""
+        verified = "tried.json" if fixed_by else "verified.json"
+        after = _read(self.folder.file(task.slug, state.attempt, verified), Verified)
         if after is None and pulled.commit == self.spec.base:
             after = before
         commits: tuple[Commit, ...] = ()
@@ -88,7 +91,7 @@ class Records:
             state.attempt,
             state.agent,
             state.stage,
-            state.message if state.phase != TaskPhase.QUEUED else self.state.stopped_why,
+            state.message if state.phase != TaskPhase.QUEUED else self.why_queued(task.slug),
             claim,
             before,
             after,
@@ -105,7 +108,13 @@ class Records:
             state.asks,
             state.question,
             state.cause,
+            fixed_by,
         )
+
+    def why_queued(self, slug: str) -> str:
+        """Why a queued task has no agent yet; empty where it only waits for a slot."""
+        wait = wait_of(self.state, slug, self.state.last_at) if self.state.may_launch else None
+        return wait.text if wait else self.state.stopped_why
 
     def _commits(self, tip: str, claim: Claim | None) -> tuple[Commit, ...]:
         """A commit that is gone from the repository since leaves its row without commits."""

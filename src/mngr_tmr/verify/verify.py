@@ -1,7 +1,7 @@
 """A test at an agent's commit, and all of them at the base: run in fresh copies, never in an agent's directory."""
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 
 from msgspec import Struct
@@ -84,20 +84,23 @@ def measure_base(
     artifacts: str = "",
     env: Mapping[str, str] | None = None,
     manager: mngr.Manager | None = None,
+    tell: Callable[[dict[str, Verified]], None] = lambda _so_far: None,
 ) -> dict[str, Verified]:
-    """The verdict on every test of the run at its base commit, by node id; once, for all tasks to share."""
+    """The verdict on every test of the run at its base commit, by node id; once, for all tasks to share.
+
+    After each of several runs but the last `tell` is called with the verdicts so far.
+    """
     required = tuple(task.node_id for task in run.tasks)
     with ExitStack() as stack:
         copy = (copies or stack.enter_context(Copies(run, env, manager))).at(run.base)
-        rounds = [
-            _run_all(copy, run, required, f"base-{n + 1}") for n in range(max(1, run.options.verify_runs))
-        ]
+        rounds: list[list[PytestResult]] = []
+        for number in range(max(1, run.options.verify_runs)):
+            if rounds:
+                tell(_all_verified(run, rounds))
+            rounds.append(_run_all(copy, run, required, f"base-{number + 1}"))
         if artifacts:
             copy.pull_outbox(artifacts)
-    return {
-        node_id: _verified(node_id, run.base, [_telling(rans, node_id) for rans in rounds])
-        for node_id in required
-    }
+    return _all_verified(run, rounds)
 
 
 def run_once(copy: Copy, run: RunSpec, node_ids: Iterable[str], name: str) -> dict[str, TestRun]:
@@ -136,6 +139,14 @@ def _telling(rans: list[PytestResult], node_id: str) -> PytestResult:
     """The run that got to this test, else the last one."""
     reached_it = (ran for ran in rans if any(phase.node_id == node_id for phase in ran.facts.phases))
     return next(reached_it, rans[-1])
+
+
+def _all_verified(run: RunSpec, rounds: Sequence[list[PytestResult]]) -> dict[str, Verified]:
+    node_ids = dict.fromkeys(task.node_id for task in run.tasks)
+    return {
+        node_id: _verified(node_id, run.base, [_telling(rans, node_id) for rans in rounds])
+        for node_id in node_ids
+    }
 
 
 def _verified(node_id: str, commit: str, rans: list[PytestResult]) -> Verified:

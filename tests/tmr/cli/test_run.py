@@ -232,7 +232,7 @@ def test_progress_is_plain_lines_or_json_and_the_page_is_there_while_it_runs(pip
     assert done.code == 0, done
     assert "\x1b" not in done.stderr
     assert "test_b: done, nothing to verify" in done.stderr
-    assert "slots 1/1" in done.stderr
+    assert "slots 0/1" in done.stderr
     assert str(page) in done.stdout
     again = Running(pipeline, "resume", "r1", "--format", "jsonl").end()
     lines = [msgspec.json.decode(line) for line in again.stdout.splitlines()]

@@ -10,7 +10,7 @@ from mngr_tmr.model.facts import LaunchingStopped, RunInterrupted
 
 def test_a_task_waits_only_while_launching_is_stopped_and_the_reason_is_kept() -> None:
     spec = make_spec(2)
-    run, slug = fold(spec, ()), spec.tasks[0].slug
+    run, slug = fold(spec, [Entry(1, "base", "done")]), spec.tasks[0].slug
     assert wait_of(run, slug, 10) is None
     run.apply(Entry(5, "run", "noted", fact=LaunchingStopped("3 agents ended with the same error")))
     wait = wait_of(run, slug, 10)

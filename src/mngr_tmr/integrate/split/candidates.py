@@ -37,7 +37,8 @@ def rejection(record: TaskRecord) -> Account | None:
     elif record.end in ("queued", "not_run"):
         kind, why = "nothing", "it was not run"
     elif claim is None:
-        kind, why = "failed", "it handed over no result"
+        other = f"fixed by {record.fixed_by}"
+        kind, why = ("nothing", other) if record.fixed_by else ("failed", "it handed over no result")
     elif claim.problem or claim.result is None:
         why = f"its result cannot be used: {claim.problem or 'there is none'}"
     elif claim.result.outcome == "blocked":

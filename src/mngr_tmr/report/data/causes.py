@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
+from mngr_tmr.failures.alike import failure_text
 from mngr_tmr.failures.fingerprint import Fingerprint, fingerprint, telling_line, without_escapes
-from mngr_tmr.model.verdict import Verified
 from mngr_tmr.report.data.rows import ReportRow
 
 _EXAMPLE = 4000
@@ -76,7 +76,7 @@ def failure_of(row: ReportRow) -> TestFailure | None:
     counts: it looked into the failure and says where it comes from.
     """
     record, node_id, seen = row.record, row.task.node_id, row.measured
-    before = _text(record.before) if record else ""
+    before = failure_text(record.before) if record else ""
     if seen and seen.is_fixed and before:
         return TestFailure(node_id, _TEST, before, node_id, True, row.fixed_by)
     if record is not None:
@@ -89,19 +89,11 @@ def failure_of(row: ReportRow) -> TestFailure | None:
             return TestFailure(node_id, "check" if row.section == "infrastructure" else "result", row.why)
         if row.result and row.result.blocked:
             return TestFailure(node_id, f"blocked: {row.result.blocked.stage}", row.result.blocked.reason)
-        if text := before or _text(record.after):
+        if text := before or failure_text(record.after):
             return TestFailure(node_id, _TEST, text, node_id)
     if seen and seen.tip.is_failure:
         return TestFailure(node_id, _BRANCH, seen.tip.reason or seen.tip.outcome, node_id)
     return None
-
-
-def _text(verified: Verified | None) -> str:
-    """What pytest said, or the reason when that is all there is."""
-    if verified is None or verified.verdict in ("passed", "skipped"):
-        return ""
-    messages = [run.message for run in verified.runs if run.outcome != "passed" and run.message]
-    return (messages or [verified.reason or verified.verdict])[0]
 
 
 def _print(failure: TestFailure) -> Fingerprint:

@@ -25,7 +25,7 @@ from mngr_tmr.run_folder.records import Records
 
 _UNREADABLE = (mngr.MngrError, OSError, msgspec.MsgspecError, ValueError, RecursionError)
 _IMPOSSIBLE = (KeyError, msgspec.MsgspecError, TypeError, AttributeError)
-_FILES = ("pulled.json", "verified.json", "usage.json", os.path.join("outbox", "result.json"))
+_FILES = ("pulled.json", "verified.json", "tried.json", "usage.json", os.path.join("outbox", "result.json"))
 
 
 class RunReader:
@@ -61,7 +61,8 @@ class RunReader:
         state = records.state.tasks[task.slug]
         end = 0.0 if state.phase == TaskPhase.ENDED else records.state.last_at
         paths = (self.folder.base, *(self.folder.file(task.slug, state.attempt, name) for name in _FILES))
-        mark = (state, end, tuple(map(_mark, paths)))
+        why = records.why_queued(task.slug) if state.phase == TaskPhase.QUEUED else ""
+        mark = (state, end, why, tuple(map(_mark, paths)))
         known = self._known.get(task.slug)
         if known and known[0] == mark:
             return known[1]

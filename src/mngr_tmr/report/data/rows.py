@@ -232,7 +232,7 @@ class _Case(Struct, frozen=True):
 
 # The first entry whose condition holds decides.
 _TABLE: tuple[tuple[SectionName, Callable[[_Case], bool], Callable[[_Case], str]], ...] = (
-    ("queued", lambda case: case.record.end == "queued", lambda _: "no agent yet"),
+    ("queued", lambda case: case.record.end == "queued", lambda case: case.record.message or "no agent yet"),
     ("not_run", lambda case: case.record.end == "not_run", lambda case: case.not_run_reason),
     ("needs_you", lambda case: case.record.asks != "", lambda case: case.question),
     ("running", lambda case: case.record.end == "running", lambda case: case.record.agent),
@@ -241,6 +241,16 @@ _TABLE: tuple[tuple[SectionName, Callable[[_Case], bool], Callable[[_Case], str]
         "infrastructure",
         lambda case: case.after == "wrong_code",
         lambda case: f"wrong code under test: {case.reason}; give every copy its own environment: --own-venv",
+    ),
+    (
+        "failing",
+        lambda case: case.record.fixed_by != "" and case.tip.is_failure,
+        lambda case: f"the fix of {case.record.fixed_by} fixes it, on the branch it fails: {case.tip.reason}",
+    ),
+    (
+        "fixed_by_others",
+        lambda case: case.record.fixed_by != "",
+        lambda case: f"fixed by {case.record.fixed_by}: same failure, no agent was needed",
     ),
     ("malformed", lambda case: case.result_problem != "", lambda case: case.result_problem),
     ("blocked", lambda case: case.outcome == "blocked", lambda case: case.blocker),

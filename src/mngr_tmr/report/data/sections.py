@@ -63,7 +63,7 @@ SECTIONS: dict[SectionName, ReportSection] = {
     "failing": ReportSection("Still failing", "The test fails, and no work of this run fixed it."),
     "fixed_by_others": ReportSection(
         "Fixed by other work",
-        "Its agent did not fix the test, and it passes on the integrated branch.",
+        "The work for another test fixes it: on the integrated branch, or at that agent's commit.",
         False,
     ),
     "infrastructure": ReportSection(

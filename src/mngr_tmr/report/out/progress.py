@@ -147,6 +147,9 @@ def entry_line(run: RunState, entry: Entry) -> str:
         return f"{name}: {entry.step} failed: {entry.message}"
     if isinstance(fact, VerdictsFound):
         verdicts = fact.verdicts or {entry.task: fact.verdict}
+        if fix := task.fix or (task.tried[-1] if task.phase == TaskPhase.QUEUED and task.tried else ""):
+            words = {slug: "fixed" if one == "passed" else "not fixed" for slug, one in verdicts.items()}
+            return "; ".join(f"{run.names[slug]}: {word} by {run.names[fix]}" for slug, word in words.items())
         return "; ".join(f"{run.names[slug]}: verified, {verdict}" for slug, verdict in verdicts.items())
     if (
         entry.step == "stop"

@@ -18,6 +18,7 @@ from mngr_tmr.report.data.escalations import RaisedEscalation
 from mngr_tmr.report.data.levels import levels_of
 from mngr_tmr.report.data.report_model import ReportModel, ReportState
 from mngr_tmr.report.data.rows import MergedChange, ReportRow, verdict
+from mngr_tmr.report.data.saved import SavedAgents, saved_agents
 from mngr_tmr.report.data.sections import SectionName
 from mngr_tmr.run_folder.folder import RunFolder
 
@@ -29,6 +30,7 @@ class RowSummary(Struct, frozen=True, omit_defaults=True):
     """One test. `claimed` is what its agent says of it at the end, `before` and `after` what we saw ourselves.
 
     `worked_s` is how long its agents were at work, and `estimate` what it was expected to use.
+    `fixed_by` is the task whose work fixed it without an agent of its own.
     `measured` is the test at the base, at its agent's commit and at the tip of the branch, with the reasons.
     """
 
@@ -60,6 +62,7 @@ class RowSummary(Struct, frozen=True, omit_defaults=True):
     measured: MeasuredOutcomes | None = None
     worked_s: float = 0.0
     estimate: Estimate | None = None
+    fixed_by: str = ""
 
 
 class BranchSummary(Struct, frozen=True, omit_defaults=True):
@@ -86,6 +89,7 @@ class Summary(Struct, frozen=True):
 
     `model` is the one that was asked for, and `levels` what was done at each number of slots in use. `estimate` is what
     the run was expected to use, `calibration` how good the estimates of the last runs were, this one included.
+    `saved` counts the tests that needed no agent because the work for another fixed them.
     `exit_code` is None until the run is over, its integration included; `took_s` is how long it was at work.
     """
 
@@ -113,6 +117,7 @@ class Summary(Struct, frozen=True):
     levels: tuple[Level, ...] = ()
     estimate: Estimate | None = None
     calibration: Calibration | None = None
+    saved: SavedAgents | None = None
 
 
 def make_summary(model: ReportModel, folder: RunFolder, calibration: Calibration | None = None) -> Summary:
@@ -158,6 +163,7 @@ def make_summary(model: ReportModel, folder: RunFolder, calibration: Calibration
         levels=levels_of(model.now),
         estimate=spec.estimate.total if spec.estimate else None,
         calibration=calibration,
+        saved=saved_agents(spec, model.now.records),
     )
 
 
@@ -207,4 +213,5 @@ def _row(row: ReportRow, folder: RunFolder, estimate: RunEstimate | None) -> Row
         measured=row.measured,
         worked_s=record.worked_s,
         estimate=estimate.tasks.get(record.task.slug) if estimate else None,
+        fixed_by=record.fixed_by,
     )

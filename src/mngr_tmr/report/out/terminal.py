@@ -12,6 +12,7 @@ from mngr_tmr.model.estimate import Calibration
 from mngr_tmr.report.data.causes import FailureCause
 from mngr_tmr.report.data.counts import count_line, failures_and_causes, plural
 from mngr_tmr.report.data.report_model import ReportModel
+from mngr_tmr.report.data.saved import saved_agents
 from mngr_tmr.report.data.sections import NAMES, SECTIONS, SectionName
 from mngr_tmr.report.out.estimate_lines import calibration_line, used_line
 from mngr_tmr.run_folder.folder import RunFolder, runs_folder
@@ -41,6 +42,8 @@ def report_lines(
         lines.append(f"integration failed: {one_line(model.now.stage.message, _LONGEST)}")
     lines += _findings(model)
     lines += _branch(model, branch_log(model))
+    if saved := saved_agents(model.spec, model.now.records):
+        lines.append(saved.text)
     cost, tokens = model.usage.cost_usd, model.usage.tokens
     if cost or tokens:
         used = ([f"${cost:.2f}"] if cost is not None else []) + ([f"{tokens:,} tokens"] if tokens else [])
