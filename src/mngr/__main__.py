@@ -87,23 +87,20 @@ def _run(words: list[str]) -> int:
     has_default = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if has_default:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-    _load_msgspec()
+    # Without typing_extensions, which msgspec loads where it is installed: 3 ms that give nothing.
+    is_loaded = "typing_extensions" in sys.modules
+    if not is_loaded:
+        sys.modules["typing_extensions"] = None  # type: ignore[assignment]  # an import of it fails
+    try:
+        import msgspec  # noqa: F401
+    finally:
+        if not is_loaded:
+            del sys.modules["typing_extensions"]
     from mngr.cli.app import run
 
     if has_default:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     return run(words)
-
-
-def _load_msgspec() -> None:
-    """Loads msgspec without typing_extensions: where that is installed it would cost 3 ms and give nothing."""
-    if "typing_extensions" in sys.modules:
-        return
-    sys.modules["typing_extensions"] = None  # type: ignore[assignment]  # an import of it fails
-    try:
-        import msgspec  # noqa: F401
-    finally:
-        del sys.modules["typing_extensions"]
 
 
 if __name__ == "__main__":

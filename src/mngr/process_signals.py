@@ -60,16 +60,12 @@ def end_group(child: "subprocess.Popen[bytes]") -> None:
     _signal(child.pid, signal.SIGKILL)
     child.wait()
     deadline = time.monotonic() + _LAST_BREATH_S
-    while _signal(child.pid, 0) and _is_busy(child.pid) and time.monotonic() < deadline:
+    while _signal(child.pid, 0) and time.monotonic() < deadline:
+        # A member may be left as a zombie by its parent for a while: it touches nothing.
+        stats = map(read_stat, process_ids()) if has_proc() else ()
+        if has_proc() and not any(stat and stat.group == child.pid and not stat.is_dead for stat in stats):
+            return
         time.sleep(_STEP_S)
-
-
-def _is_busy(group: int) -> bool:
-    """Whether a member of the group is more than a zombie, which its parent may leave for a while."""
-    if not has_proc():
-        return True
-    stats = map(read_stat, process_ids())
-    return any(stat and stat.group == group and not stat.is_dead for stat in stats)
 
 
 def _signal(group: int, number: int) -> bool:

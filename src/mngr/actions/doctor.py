@@ -79,19 +79,18 @@ _PACKAGERS = (
 def examine(manager: Manager | None = None) -> list[Finding]:
     """Looks at everything at once; what does not answer in time is said to be slow, not waited for."""
     manager = default_manager(manager)
+    checks = _Checks(manager)
     looks: list[tuple[str, Callable[[], Finding]]] = [
-        (tool.name, partial(_tool, tool, manager.env)) for tool in TOOLS
-    ]
-    looks += [
-        ("python", _python),
-        ("modal", _modal),
-        ("host dir", lambda: _host_dir(manager.env)),
-        ("tmux server", lambda: _server(manager.env)),
-        ("descriptors", _descriptors),
-        ("locale", lambda: _locale(manager.env)),
-        ("config", lambda: _config(manager)),
-        ("plugins", _plugins),
-        ("garbage", lambda: _garbage(manager)),
+        *((tool.name, partial(checks.tool, tool)) for tool in TOOLS),
+        ("python", checks.python),
+        ("modal", checks.modal),
+        ("host dir", checks.host_dir),
+        ("tmux server", checks.server),
+        ("descriptors", checks.descriptors),
+        ("locale", checks.locale),
+        ("config", checks.config),
+        ("plugins", checks.plugins),
+        ("garbage", checks.garbage),
     ]
     deadline = time.monotonic() + _ALL_S
     findings = []
@@ -107,20 +106,126 @@ def examine(manager: Manager | None = None) -> list[Finding]:
     return findings
 
 
-def _tool(tool: Tool, env: Mapping[str, str]) -> Finding:
-    path = which(tool.name, env)
-    if not path:
-        return Finding(tool.name, False, tool.severity, f"not installed ({tool.use})", _install(tool, env))
-    output, code = _ask((path, *tool.argv), env)
-    found = re.search(r"(\d+)\.(\d+)(?:\.(\d+))?", output)
-    version = tuple(int(part) for part in found.groups() if part) if found else ()
-    shown = ".".join(map(str, version)) if version else path
-    if tool.at_least and version and version < tool.at_least:
-        least = ".".join(map(str, tool.at_least))
-        return Finding(tool.name, False, tool.severity, f"{shown}, older than {least}", _install(tool, env))
-    if code and tool.name == "docker":
-        return Finding(tool.name, False, INFO, "no engine answers", "systemctl start docker")
-    return Finding(tool.name, True, tool.severity, shown)
+class _Checks:
+    """What is looked at, each as one finding."""
+
+    def __init__(self, manager: Manager) -> None:
+        self._manager, self._env = manager, manager.env
+
+    def tool(self, tool: Tool) -> Finding:
+        path = which(tool.name, self._env)
+        if not path:
+            return Finding(
+                tool.name, False, tool.severity, f"not installed ({tool.use})", _install(tool, self._env)
+            )
+        output, code = _ask((path, *tool.argv), self._env)
+        found = re.search(r"(\d+)\.(\d+)(?:\.(\d+))?", output)
+        version = tuple(int(part) for part in found.groups() if part) if found else ()
+        shown = ".".join(map(str, version)) if version else path
+        if tool.at_least and version and version < tool.at_least:
+            least = ".".join(map(str, tool.at_least))
+            return Finding(
+                tool.name, False, tool.severity, f"{shown}, older than {least}", _install(tool, self._env)
+            )
+        if code and tool.name == "docker":
+            return Finding(tool.name, False, INFO, "no engine answers", "systemctl start docker")
+        return Finding(tool.name, True, tool.severity, shown)
+
+    def python(self) -> Finding:
+        version = ".".join(map(str, sys.version_info[:3]))
+        return Finding("python", sys.version_info >= (3, 11), ERROR, version, "install Python 3.11 or newer")
+
+    def modal(self) -> Finding:
+        """Modal's SDK, found without importing it: that takes most of a second."""
+        if find_spec("modal"):
+            return Finding("modal", True, INFO, "the SDK is installed")
+        return Finding(
+            "modal", False, INFO, "not installed (agents at Modal)", 'pip install "mngr-agents[modal]"'
+        )
+
+    def host_dir(self) -> Finding:
+        path = host_dir(self._env)
+        try:
+            check_host_dir(path, self._env)
+        except RefusedError as error:
+            return Finding("host dir", False, ERROR, error.message, error.hint)
+        there = path
+        while not os.path.lexists(there):
+            there = os.path.dirname(there)
+        if not os.path.isdir(there) or not os.access(there, os.W_OK | os.X_OK):
+            fix = f"chmod u+rwx {there}, or set MNGR_HOST_DIR to a folder of yours"
+            return Finding("host dir", False, ERROR, f"{path} cannot be written", fix)
+        space = os.statvfs(there)
+        free = space.f_bavail * space.f_frsize
+        found = f"{path}, {free / (1 << 30):.1f} GB free" + ("" if there == path else ", made when needed")
+        if there == path and os.stat(path).st_mode & 0o077:
+            return Finding("host dir", False, ERROR, f"{path} can be read by others", f"chmod 700 {path}")
+        if free < _LOW_SPACE:
+            return Finding("host dir", False, WARNING, found, "make room: mngr gc, mngr cleanup --stopped")
+        return Finding("host dir", True, ERROR, found)
+
+    def server(self) -> Finding:
+        paths = HostPaths(host_dir(self._env))
+        if not os.path.lexists(paths.socket):
+            return Finding("tmux server", True, ERROR, "none runs: it starts with the first agent")
+        output, code = _ask(tmux(paths, "list-sessions", "-F", "#{pid}"), self._env)
+        if code == 124:
+            fix = f"end it: fuser -k {paths.socket}"
+            return Finding("tmux server", False, ERROR, f"{paths.socket} does not answer", fix)
+        if code and "no server" not in output and "no sessions" not in output:
+            return Finding("tmux server", False, WARNING, f"{paths.socket}: {output.strip()}", "mngr gc")
+        sessions = len(output.split()) if not code else 0
+        return Finding(
+            "tmux server", True, ERROR, f"answers, {sessions} sessions" if not code else "none runs"
+        )
+
+    def descriptors(self) -> Finding:
+        hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        limit = _FDS_MOST if hard == resource.RLIM_INFINITY else min(hard, _FDS_MOST)
+        agents = max(0, (limit - _FDS_OWN) // _FDS_EACH)
+        found = f"limit {limit}: room for about {agents} agents at once"
+        fix = "raise it: ulimit -Hn 65536 as root, or nofile in /etc/security/limits.conf"
+        return Finding(
+            "descriptors", agents >= _FEW_AGENTS, WARNING, found, "" if agents >= _FEW_AGENTS else fix
+        )
+
+    def locale(self) -> Finding:
+        name = self._env.get("LC_ALL") or self._env.get("LC_CTYPE") or self._env.get("LANG") or ""
+        ok = "utf8" in name.lower().replace("-", "")
+        return Finding("locale", ok, WARNING, name or "not set", "" if ok else "export LANG=C.UTF-8")
+
+    def config(self) -> Finding:
+        try:
+            config = self._manager.config
+        except MngrError as error:
+            return Finding("config", False, ERROR, error.message, error.hint or "mngr config edit")
+        if config.ignored:
+            return Finding("config", False, WARNING, "; ".join(config.ignored), "mngr config trust")
+        where = [layer.source for layer in config.layers if layer.source.startswith("/")]
+        return Finding(
+            "config",
+            True,
+            ERROR,
+            ", ".join(where) or f"none ({repo_root(self._manager.cwd) or 'no repository'})",
+        )
+
+    def plugins(self) -> Finding:
+        broken: dict[str, str] = {}
+        entries = [entry for entry in registry.plugin_entries() if entry.distribution]
+        for entry in entries:
+            try:
+                registry.load_entry(entry)
+            except registry.PluginError as error:
+                broken.setdefault(error.hint, error.message)
+        if broken:
+            return Finding("plugins", False, WARNING, "; ".join(broken.values()), "; ".join(broken))
+        names = sorted({entry.distribution for entry in entries})
+        return Finding("plugins", True, WARNING, ", ".join(names) or "none installed")
+
+    def garbage(self) -> Finding:
+        count = len(garbage_on(self._manager.local, self._manager))
+        found = f"{count} thing{'' if count == 1 else 's'} without an owner" if count else "none"
+        return Finding("garbage", not count, INFO, found, "mngr gc" if count else "")
 
 
 def which(name: str, env: Mapping[str, str]) -> str:
@@ -147,101 +252,3 @@ def _install(tool: Tool, env: Mapping[str, str]) -> str:
         return tool.install
     words = next((words for name, words in _PACKAGERS if which(name, env)), "install")
     return f"{'' if os.geteuid() == 0 or words.startswith('brew') else 'sudo '}{words} {tool.install or tool.name}"
-
-
-def _python() -> Finding:
-    version = ".".join(map(str, sys.version_info[:3]))
-    return Finding("python", sys.version_info >= (3, 11), ERROR, version, "install Python 3.11 or newer")
-
-
-def _modal() -> Finding:
-    """Modal's SDK, found without importing it: that takes most of a second."""
-    if find_spec("modal"):
-        return Finding("modal", True, INFO, "the SDK is installed")
-    return Finding(
-        "modal", False, INFO, "not installed (agents at Modal)", 'pip install "mngr-agents[modal]"'
-    )
-
-
-def _host_dir(env: Mapping[str, str]) -> Finding:
-    path = host_dir(env)
-    try:
-        check_host_dir(path, env)
-    except RefusedError as error:
-        return Finding("host dir", False, ERROR, error.message, error.hint)
-    there = path
-    while not os.path.lexists(there):
-        there = os.path.dirname(there)
-    if not os.path.isdir(there) or not os.access(there, os.W_OK | os.X_OK):
-        fix = f"chmod u+rwx {there}, or set MNGR_HOST_DIR to a folder of yours"
-        return Finding("host dir", False, ERROR, f"{path} cannot be written", fix)
-    space = os.statvfs(there)
-    free = space.f_bavail * space.f_frsize
-    found = f"{path}, {free / (1 << 30):.1f} GB free" + ("" if there == path else ", made when needed")
-    if there == path and os.stat(path).st_mode & 0o077:
-        return Finding("host dir", False, ERROR, f"{path} can be read by others", f"chmod 700 {path}")
-    if free < _LOW_SPACE:
-        return Finding("host dir", False, WARNING, found, "make room: mngr gc, mngr cleanup --stopped")
-    return Finding("host dir", True, ERROR, found)
-
-
-def _server(env: Mapping[str, str]) -> Finding:
-    paths = HostPaths(host_dir(env))
-    if not os.path.lexists(paths.socket):
-        return Finding("tmux server", True, ERROR, "none runs: it starts with the first agent")
-    output, code = _ask(tmux(paths, "list-sessions", "-F", "#{pid}"), env)
-    if code == 124:
-        fix = f"end it: fuser -k {paths.socket}"
-        return Finding("tmux server", False, ERROR, f"{paths.socket} does not answer", fix)
-    if code and "no server" not in output and "no sessions" not in output:
-        return Finding("tmux server", False, WARNING, f"{paths.socket}: {output.strip()}", "mngr gc")
-    sessions = len(output.split()) if not code else 0
-    return Finding("tmux server", True, ERROR, f"answers, {sessions} sessions" if not code else "none runs")
-
-
-def _descriptors() -> Finding:
-    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    limit = _FDS_MOST if hard == resource.RLIM_INFINITY else min(hard, _FDS_MOST)
-    agents = max(0, (limit - _FDS_OWN) // _FDS_EACH)
-    found = f"limit {limit}: room for about {agents} agents at once"
-    fix = "raise it: ulimit -Hn 65536 as root, or nofile in /etc/security/limits.conf"
-    return Finding("descriptors", agents >= _FEW_AGENTS, WARNING, found, "" if agents >= _FEW_AGENTS else fix)
-
-
-def _locale(env: Mapping[str, str]) -> Finding:
-    name = env.get("LC_ALL") or env.get("LC_CTYPE") or env.get("LANG") or ""
-    ok = "utf8" in name.lower().replace("-", "")
-    return Finding("locale", ok, WARNING, name or "not set", "" if ok else "export LANG=C.UTF-8")
-
-
-def _config(manager: Manager) -> Finding:
-    try:
-        config = manager.config
-    except MngrError as error:
-        return Finding("config", False, ERROR, error.message, error.hint or "mngr config edit")
-    if config.ignored:
-        return Finding("config", False, WARNING, "; ".join(config.ignored), "mngr config trust")
-    where = [layer.source for layer in config.layers if layer.source.startswith("/")]
-    return Finding(
-        "config", True, ERROR, ", ".join(where) or f"none ({repo_root(manager.cwd) or 'no repository'})"
-    )
-
-
-def _plugins() -> Finding:
-    broken: dict[str, str] = {}
-    entries = [entry for entry in registry.plugin_entries() if entry.distribution]
-    for entry in entries:
-        try:
-            registry.load_entry(entry)
-        except registry.PluginError as error:
-            broken.setdefault(error.hint, error.message)
-    if broken:
-        return Finding("plugins", False, WARNING, "; ".join(broken.values()), "; ".join(broken))
-    names = sorted({entry.distribution for entry in entries})
-    return Finding("plugins", True, WARNING, ", ".join(names) or "none installed")
-
-
-def _garbage(manager: Manager) -> Finding:
-    count = len(garbage_on(manager.local, manager))
-    found = f"{count} thing{'' if count == 1 else 's'} without an owner" if count else "none"
-    return Finding("garbage", not count, INFO, found, "mngr gc" if count else "")

@@ -40,15 +40,12 @@ def preflight(
     plan = LaunchPlan(
         tuple(args), dict(env or {}), manager.config.repo_root or "", is_here, tuple(manager.env)
     )
-    programs = (_program_here(program, plan.env, manager),) if is_here else ()
-    return (*programs, *found.login_findings(plan))
-
-
-def _program_here(program: str, env: Mapping[str, str], manager: Manager) -> Finding:
-    path = which(program, {"PATH": os.defpath, **base_env(manager.env), **env})
-    if path:
-        return Finding(program, True, ERROR, path)
-    return Finding(program, False, ERROR, "not on the PATH that agents get", _install(program))
+    if not is_here:
+        return tuple(found.login_findings(plan))
+    path = which(program, {"PATH": os.defpath, **base_env(manager.env), **plan.env})
+    fix = "" if path else _install(program)
+    here = Finding(program, bool(path), ERROR, path or "not on the PATH that agents get", fix)
+    return (here, *found.login_findings(plan))
 
 
 def _program_on(program: str, agent: Agent, manager: Manager) -> Finding:

@@ -122,16 +122,18 @@ def _entries(
     host: Host, rows: Sequence[Row], prices: Prices, manager: Manager
 ) -> list[_Entry | MngrError] | MngrError:
     """What the agents of a host used; an error in the place of one whose records cannot be read."""
-    metered, others, failed = list[Row](), list[Row](), list[MngrError]()
+    metered, found = list[Row](), list[_Entry | MngrError]()
     for row in rows:
         try:
-            is_metered = isinstance(manager.agent_type(row.spec.type), Metered)
+            agent_type = manager.agent_type(row.spec.type)
+            if isinstance(agent_type, Metered):
+                metered.append(row)
+            elif row.spec.type != "command" and (used := agent_type.usage(row.spec, host)) != Usage():
+                found.append(_Entry(row.agent, row.evidence.folded.last_at or time.time(), used))
         except MngrError as error:
-            failed.append(error)
-            continue
-        (metered if is_metered else others).append(row)
+            found.append(error)
     try:
-        return [*failed, *_read_metered(host, metered, prices, manager), *_read_others(others, manager)]
+        return [*found, *_read_metered(host, metered, prices, manager)]
     except MngrError as error:
         return error
 
@@ -156,19 +158,6 @@ def _read_metered(host: Host, rows: Sequence[Row], prices: Prices, manager: Mana
         assert isinstance(agent_type, Metered)
         for spending in agent_type.read_usage(records):
             yield _Entry(found.agent, spending.at, total([spending], prices))
-
-
-def _read_others(rows: Sequence[Row], manager: Manager) -> Iterator[_Entry | MngrError]:
-    for row in rows:
-        if row.spec.type == "command":
-            continue
-        try:
-            used = manager.agent_type(row.spec.type).usage(row.spec, row.host)
-        except MngrError as error:
-            yield error
-            continue
-        if used != Usage():
-            yield _Entry(row.agent, row.evidence.folded.last_at or time.time(), used)
 
 
 def _names(entry: _Entry, by: str) -> Sequence[str]:

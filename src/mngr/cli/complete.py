@@ -27,7 +27,12 @@ def candidates(words: list[str], env: "os._Environ[str] | dict[str, str]") -> li
             table[name.replace("/", " ")] = (kind, options)
     if "--" in before:
         return []
-    verb, rest = _verb(before, table)
+    plain = [word for word in before if not word.startswith("-")]
+    verb, rest = "", list[str]()
+    for length in (1, 2):  # two words name a command of a group
+        name = " ".join(plain[:length])
+        if len(plain) >= length and name in table:
+            verb, rest = name, before[before.index(plain[length - 1]) + 1 :]
     if verb:
         found = _after(verb, rest, last, table, env)
     else:
@@ -35,16 +40,6 @@ def candidates(words: list[str], env: "os._Environ[str] | dict[str, str]") -> li
 
         found = [*(name for name in table if " " not in name), *plugin_commands()]
     return sorted(word for word in dict.fromkeys(found) if word.startswith(last) and word.isprintable())
-
-
-def _verb(before: list[str], table: dict[str, tuple[str, list[str]]]) -> tuple[str, list[str]]:
-    """The command so far (two words for a group) and the words after it."""
-    plain = [word for word in before if not word.startswith("-")]
-    for length in (2, 1):
-        name = " ".join(plain[:length])
-        if len(plain) >= length and name in table:
-            return name, before[before.index(plain[length - 1]) + 1 :]
-    return "", []
 
 
 def _after(

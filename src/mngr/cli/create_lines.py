@@ -2,6 +2,7 @@
 
 import queue
 from collections.abc import Iterator
+from itertools import chain
 
 from mngr.actions.create.batch import create_many
 from mngr.actions.create.plan import make_plan
@@ -65,28 +66,28 @@ def _plan_all(call: Call, defaults: CreateSpec) -> Iterator[TargetOutcome]:
 def _read_lines(
     call: Call, defaults: CreateSpec
 ) -> Iterator[tuple[Item, TargetOutcome | tuple[Item, CreateSpec]]]:
-    for items in read_items():
-        for item in items:
-            yield item, _read_line(call, item, defaults)
-
-
-def _read_line(call: Call, item: Item, defaults: CreateSpec) -> TargetOutcome | tuple[Item, CreateSpec]:
-    """What a line asks for, and the part of it that only travels along; or why it cannot be read."""
-    if item.has_failed_before:
-        return TargetOutcome(item, error=failed_before(item))
-    if item.problem and not item.fields:
-        return TargetOutcome(item, error=UsageError(item.problem, hint="one JSON object, or a name, a line"))
-    asked, carried = split_request(item.fields or {"name": item.target})
-    # An unknown key only travels along; one that looks like an option may be a slip.
-    for key in carried:
-        near = nearest(key, request_keys(), cutoff=0.85)
-        if near:
-            call.warn(f'"{key}" is no option of create and is only carried along; did you mean "{near}"?')
-    try:
-        line = read_request({key: value for key, value in asked.items() if value is not None})
-        return Item(item.target, carried), join_requests(line, defaults, config=call.manager.config)
-    except MngrError as error:
-        return TargetOutcome(item, error=error)
+    """What each line asks for, and the part of it that only travels along; or why it cannot be read."""
+    for item in chain.from_iterable(read_items()):
+        if item.has_failed_before:
+            yield item, TargetOutcome(item, error=failed_before(item))
+            continue
+        if item.problem and not item.fields:
+            error = UsageError(item.problem, hint="one JSON object, or a name, a line")
+            yield item, TargetOutcome(item, error=error)
+            continue
+        asked, carried = split_request(item.fields or {"name": item.target})
+        # An unknown key only travels along; one that looks like an option may be a slip.
+        for key in carried:
+            near = nearest(key, request_keys(), cutoff=0.85)
+            if near:
+                call.warn(f'"{key}" is no option of create and is only carried along; did you mean "{near}"?')
+        try:
+            line = read_request({key: value for key, value in asked.items() if value is not None})
+            request = join_requests(line, defaults, config=call.manager.config)
+        except MngrError as problem:
+            yield item, TargetOutcome(item, error=problem)
+        else:
+            yield item, (Item(item.target, carried), request)
 
 
 def _drain(outcomes: "queue.SimpleQueue[TargetOutcome]") -> Iterator[TargetOutcome]:

@@ -23,13 +23,9 @@ _CLEAR = "\x1b[H\x1b[2J"
 Choose = Callable[[Listing], Sequence[Agent]]
 
 
+@while_read()
 def watch_agents(call: Call, filter: Filter, choose: Choose) -> int:
     """Until Ctrl-C, or until its reader is gone."""
-    with while_read():
-        return _watch(call, filter, choose)
-
-
-def _watch(call: Call, filter: Filter, choose: Choose) -> int:
     shown: dict[str, Agent] | None = None
     on_terminal = call.output.is_human and sys.stdout.isatty()
     bell = Bell(call.manager)

@@ -39,13 +39,10 @@ def option_groups(command: click.Command, context: click.Context) -> Iterator[tu
 
 def option_lines(options: list[click.Option], context: click.Context) -> list[tuple[str, str]]:
     """How help names each option, and what it says about it."""
-    records = (option.get_help_record(context) for option in options)
-    return [(record[0], _plain(record[1])) for record in records if record]
-
-
-def _plain(text: str) -> str:
-    """`[default: 8; 1<=x<=9]` as a sentence; a number out of its range is answered with the range."""
-    found = re.search(_BRACKET, text)
-    if not found:
-        return text
-    return text[: found.start()] + (f" Default: {found['default']}." if found["default"] else "")
+    lines = []
+    for name, text in filter(None, (option.get_help_record(context) for option in options)):
+        # `[default: 8; 1<=x<=9]` becomes a sentence; a number out of its range is answered with the range.
+        if found := re.search(_BRACKET, text):
+            text = text[: found.start()] + (f" Default: {found['default']}." if found["default"] else "")
+        lines.append((name, text))
+    return lines

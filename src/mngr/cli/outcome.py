@@ -54,7 +54,19 @@ def report(call: Call, chosen: Chosen, outcomes: Iterable[TargetOutcome], human:
         elif output.is_human and outcome.error is None:
             say(human(outcome.result))
     if output.format == JSON and not streams:
-        _document(call, chosen, done)
+        if chosen.is_one:
+            for outcome in done:
+                if outcome.result is not None:
+                    output.document(outcome.record())
+        else:
+            output.document(
+                {
+                    "schema": 1,
+                    "agents": [outcome.record() for outcome in done if outcome.error is None],
+                    "errors": [outcome.record() for outcome in done if outcome.error is not None],
+                    "warnings": list(call.manager.warnings),
+                }
+            )
     if not done and output.is_human and not streams:
         output.note("No agents there" if any(map(is_host, chosen.names)) else "No agent matches")
     return exit_code(done)
@@ -66,19 +78,3 @@ def exit_code(outcomes: list[TargetOutcome]) -> int:
     if not failed:
         return ExitCode.DONE
     return failed[0].exit_code if len(failed) == len(outcomes) else ExitCode.PARTIAL
-
-
-def _document(call: Call, chosen: Chosen, done: list[TargetOutcome]) -> None:
-    if chosen.is_one:
-        for outcome in done:
-            if outcome.result is not None:
-                call.output.document(outcome.record())
-        return
-    call.output.document(
-        {
-            "schema": 1,
-            "agents": [outcome.record() for outcome in done if outcome.error is None],
-            "errors": [outcome.record() for outcome in done if outcome.error is not None],
-            "warnings": list(call.manager.warnings),
-        }
-    )

@@ -67,7 +67,16 @@ def _scan_part(text: str, at: int) -> tuple[str, int]:
             end += 2 if quote == '"' and text[end] == "\\" else 1
         if end >= len(text):
             raise UsageError(f"key {quote_text(text)} has a quote that never closes", hint=_HINT)
-        return _unquoted(text[at : end + 1]), _skip_blank(text, end + 1)
+        part = text[at + 1 : end]
+        if quote == '"' and "\\" in part:
+            from tomllib import loads  # 20 ms, and keys hardly ever have escapes
+
+            try:
+                part = str(loads(f'x = "{part}"')["x"])
+            except ValueError:
+                written = quote_text(text[at : end + 1])
+                raise UsageError(f"key part {written} is not a TOML string", hint=_HINT) from None
+        return part, _skip_blank(text, end + 1)
     end = at
     while end < len(text) and text[end] not in ".=]\"'":
         end += 1
@@ -75,17 +84,6 @@ def _scan_part(text: str, at: int) -> tuple[str, int]:
     if not part:
         raise UsageError(f"key {quote_text(text)} has an empty part", hint=_HINT)
     return part, end
-
-
-def _unquoted(quoted: str) -> str:
-    if quoted[0] == "'" or "\\" not in quoted:
-        return quoted[1:-1]
-    from tomllib import loads  # 20 ms, and keys hardly ever have escapes
-
-    try:
-        return str(loads(f"x = {quoted}")["x"])
-    except ValueError:
-        raise UsageError(f"key part {quote_text(quoted)} is not a TOML string", hint=_HINT) from None
 
 
 def _skip_blank(text: str, at: int) -> int:

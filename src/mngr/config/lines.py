@@ -34,9 +34,18 @@ def set_key(text: str, key: Key, value: Any, source: str) -> str:
     lines = _lines(text)
     statements = list(_statements(lines, source))
     there = next((one for one in statements if one.key == key and not one.is_header), None)
-    insertions = _insertions(lines, statements, key, value)
-    candidates = iter([_replace(lines, there, value, source)]) if there else insertions
-    return _first_that_means(candidates, expected, key, source)
+    if there is None:
+        return _first_that_means(_insertions(lines, statements, key, value), expected, key, source)
+    old = "".join(lines[there.first : there.end])
+    rest = scan_key(old)[1]
+    line, comment = _split_comment(rest[1:])
+    if "\n" in line and "#" in line:
+        raise RefusedError(f"{source}: {join_key(key)} has comments inside its value", hint=_BY_HAND)
+    blank = line[: len(line) - len(line.lstrip(" \t"))]
+    ending = old[len(old.rstrip("\r\n")) :]
+    new = old[: len(old) - len(rest)] + "=" + blank + format_value(value) + comment + ending
+    replaced = "".join([*lines[: there.first], new, *lines[there.end :]])
+    return _first_that_means(iter([replaced]), expected, key, source)
 
 
 def unset_key(text: str, key: Key, source: str) -> str:
@@ -71,18 +80,6 @@ def _statements(lines: list[str], source: str) -> Iterator[TomlStatement]:
                 raise RefusedError(problem, hint=_BY_HAND)
             yield TomlStatement(at, end, canonical_key((*table, *scan_key(lines[at])[0])))
             at = end
-
-
-def _replace(lines: list[str], there: TomlStatement, value: Any, source: str) -> str:
-    old = "".join(lines[there.first : there.end])
-    rest = scan_key(old)[1]
-    line, comment = _split_comment(rest[1:])
-    if "\n" in line and "#" in line:
-        raise RefusedError(f"{source}: {join_key(there.key)} has comments inside its value", hint=_BY_HAND)
-    blank = line[: len(line) - len(line.lstrip(" \t"))]
-    ending = old[len(old.rstrip("\r\n")) :]
-    new = old[: len(old) - len(rest)] + "=" + blank + format_value(value) + comment + ending
-    return "".join([*lines[: there.first], new, *lines[there.end :]])
 
 
 def _split_comment(line: str) -> tuple[str, str]:

@@ -100,10 +100,10 @@ def canonical(document: Mapping[str, Any], source: str) -> dict[str, Any]:
     for section in _HOLD_OPTIONS:
         tables = document.get(section)
         if isinstance(tables, dict):
-            result[section] = {
-                name: _canonical_options(table, (section, name), source) if isinstance(table, dict) else table
-                for name, table in tables.items()
-            }
+            result[section] = dict(tables)
+            for name, table in tables.items():
+                if isinstance(table, dict):
+                    result[section][name] = _canonical_options(table, (section, name), source)
     return result
 
 

@@ -142,9 +142,7 @@ class _Reader:
                 folded=folded,
                 exit=record,
                 mark=mark,
-                alive=mark is not None
-                and mark.boot in ("-", self.boot)
-                and _is_same(mark, self._stats.get(agent)),
+                alive=mark is not None and self._is_alive(agent, mark),
                 pane=self._own_pane(agent, mark),
                 result=agent in self._results,
                 tail_bytes=tail,
@@ -197,6 +195,17 @@ class _Reader:
             faults.append(f"pid: {error}")
             return None
 
+    def _is_alive(self, agent: str, mark: ProcessMark) -> bool:
+        """Whether the process that left the mark is there now, and not another one with its number."""
+        stat_now = self._stats.get(agent)
+        if mark.boot not in ("-", self.boot) or stat_now is None:
+            return False
+        if stat_now == "?":
+            return True
+        fields = stat_now.rpartition(")")[2].split()
+        is_zombie = bool(fields) and fields[0] in "ZX"
+        return not is_zombie and (not mark.start or start_time(stat_now) == mark.start)
+
     def _own_pane(self, agent: str, mark: ProcessMark | None) -> Pane | None:
         """The pane of the process it left its number of; else that of its first window, whatever the number says."""
         panes = self._panes.get(agent, [])
@@ -233,13 +242,3 @@ class _Reader:
         except UnfitError as error:
             faults.append(f"{file}: {error}")
             return None
-
-
-def _is_same(mark: ProcessMark, stat_now: str | None) -> bool:
-    if stat_now is None:
-        return False
-    if stat_now == "?":
-        return True
-    fields = stat_now.rpartition(")")[2].split()
-    is_zombie = bool(fields) and fields[0] in "ZX"
-    return not is_zombie and (not mark.start or start_time(stat_now) == mark.start)

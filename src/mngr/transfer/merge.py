@@ -18,6 +18,17 @@ class How(StrEnum):
     REBASE = "rebase"
     FF_ONLY = "ff-only"
 
+    def words(self, branch: str) -> tuple[str, ...]:
+        """The words of git that bring the branch."""
+        # Hooks stay off: an agent in a worktree of this repository could have planted them.
+        if self is How.REBASE:
+            settings = ("-c", "rebase.autoStash=false", "-c", "rebase.updateRefs=false")
+            return (*settings, "rebase", "-q", f"refs/heads/{branch}")
+        kind = (
+            ("--ff-only",) if self is How.FF_ONLY else ("--ff", "--no-edit", "-m", f"Merge branch '{branch}'")
+        )
+        return ("-c", "merge.autoStash=false", "merge", "-q", "--no-stat", *kind, f"refs/heads/{branch}")
+
 
 def merge_brought(source: WorkSource, branch: str, how: How) -> Brought:
     """Brings a branch into the checked-out one; on conflict all is put back and the files are named."""
@@ -37,7 +48,7 @@ def merge_brought(source: WorkSource, branch: str, how: How) -> Brought:
         )
     before = _head(source)
     try:
-        done = git(source.top, *_words(how, branch), timeout_s=_TIMEOUT_S)
+        done = git(source.top, *how.words(branch), timeout_s=_TIMEOUT_S)
         conflicts = (
             git(source.top, "diff", "--name-only", "--diff-filter=U", "-z").stdout if done.code else b""
         )
@@ -49,15 +60,6 @@ def merge_brought(source: WorkSource, branch: str, how: How) -> Brought:
         raise _failure(done, how, branch, [name for name in os.fsdecode(conflicts).split("\0") if name])
     after = _head(source)
     return Brought(source.head_branch, before, after, ("nothing new",) if before == after else ())
-
-
-def _words(how: How, branch: str) -> tuple[str, ...]:
-    # Hooks stay off: an agent in a worktree of this repository could have planted them.
-    if how is How.REBASE:
-        settings = ("-c", "rebase.autoStash=false", "-c", "rebase.updateRefs=false")
-        return (*settings, "rebase", "-q", f"refs/heads/{branch}")
-    kind = ("--ff-only",) if how is How.FF_ONLY else ("--ff", "--no-edit", "-m", f"Merge branch '{branch}'")
-    return ("-c", "merge.autoStash=false", "merge", "-q", "--no-stat", *kind, f"refs/heads/{branch}")
 
 
 def _put_back(source: WorkSource, how: How, before: str) -> None:

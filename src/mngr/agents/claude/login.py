@@ -3,7 +3,6 @@
 import http.client
 import os
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -122,34 +121,30 @@ def _model(plan: LaunchPlan) -> tuple[str, bool]:
 
 
 def _ask(url: str, headers: Mapping[str, str], model: str) -> LoginReply:
-    """One request for one token. A lookup of a name has no deadline of its own: it is left behind in its thread."""
-    try:
-        return Future(partial(_request, url, headers, model), "mngr-preflight").result(_DEADLINE_S)
-    except FutureTimeoutError:
-        return LoginReply(problem=f"no answer within {_DEADLINE_S:g} s")
-    except (OSError, http.client.HTTPException, ValueError) as error:
-        return LoginReply(problem=one_line(str(error) or type(error).__name__, PROBLEM_LIMIT))
-
-
-def _request(url: str, headers: Mapping[str, str], model: str) -> LoginReply:
-    """Follows no redirect: the key is for this server only."""
+    """One request for one token. It follows no redirect: the key is for this server only."""
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         return LoginReply(problem=f"{one_line(url, PROBLEM_LIMIT)} is no address of a server")
     make = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-    connection = make(parts.hostname, parts.port, timeout=_SOCKET_S)
-    body = {
-        "model": model,
-        "max_tokens": 1,
-        "messages": [{"role": "user", "content": "LoginReply with a dot."}],
-    }
+    messages = [{"role": "user", "content": "LoginReply with a dot."}]
+    body = msgspec.json.encode({"model": model, "max_tokens": 1, "messages": messages})
+
+    def request() -> LoginReply:
+        connection = make(str(parts.hostname), parts.port, timeout=_SOCKET_S)
+        try:
+            connection.request("POST", f"{parts.path.rstrip('/')}/v1/messages", body, dict(headers))
+            response = connection.getresponse()
+            reply = decode(response.read(_ANSWER_LIMIT), dict[str, Any]) or {}
+        finally:
+            connection.close()
+        error = reply.get("error")
+        error = error if isinstance(error, dict) else {}
+        return LoginReply(response.status, str(error.get("type", "")), str(error.get("message", "")))
+
     try:
-        path = f"{parts.path.rstrip('/')}/v1/messages"
-        connection.request("POST", path, msgspec.json.encode(body), dict(headers))
-        response = connection.getresponse()
-        reply = decode(response.read(_ANSWER_LIMIT), dict[str, Any]) or {}
-    finally:
-        connection.close()
-    error = reply.get("error")
-    error = error if isinstance(error, dict) else {}
-    return LoginReply(response.status, str(error.get("type", "")), str(error.get("message", "")))
+        # A lookup of a name has no deadline of its own: it is left behind in its thread.
+        return Future(request, "mngr-preflight").result(_DEADLINE_S)
+    except FutureTimeoutError:
+        return LoginReply(problem=f"no answer within {_DEADLINE_S:g} s")
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        return LoginReply(problem=one_line(str(error) or type(error).__name__, PROBLEM_LIMIT))

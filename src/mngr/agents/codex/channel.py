@@ -6,7 +6,7 @@ import threading
 import time
 from collections import deque
 from types import TracebackType
-from typing import Any, BinaryIO
+from typing import Any
 
 import msgspec
 
@@ -124,7 +124,7 @@ class Channel:
                 pass
             self._heard.put({})
             text = b""
-            while (frame := _read_frame(source)) and frame[0] != _CLOSE:
+            while (frame := self._read_frame()) and frame[0] != _CLOSE:
                 opcode, is_last, payload = frame
                 if opcode in (_PING, _PONG):
                     continue
@@ -144,14 +144,14 @@ class Channel:
         except (OSError, ValueError):
             raise NotConnectedError("its app server does not answer") from None
 
-
-def _read_frame(source: BinaryIO) -> tuple[int, bool, bytes] | None:
-    head = source.read(2)
-    if len(head) < 2:
-        return None
-    size = head[1] & 0x7F
-    if size > 125:
-        width = 2 if size == 126 else 8
-        size = int.from_bytes(source.read(width), "big")
-    payload = source.read(size) if size <= _FRAME_LIMIT else b""
-    return (head[0] & 0x0F, bool(head[0] & 0x80), payload) if len(payload) == size else None
+    def _read_frame(self) -> tuple[int, bool, bytes] | None:
+        source = self._stream.stdout
+        head = source.read(2)
+        if len(head) < 2:
+            return None
+        size = head[1] & 0x7F
+        if size > 125:
+            width = 2 if size == 126 else 8
+            size = int.from_bytes(source.read(width), "big")
+        payload = source.read(size) if size <= _FRAME_LIMIT else b""
+        return (head[0] & 0x0F, bool(head[0] & 0x80), payload) if len(payload) == size else None

@@ -15,7 +15,12 @@ def phase(evidence: Evidence, now: float) -> Phase:
     folded = evidence.folded
     activity, age = folded.activity, now - (folded.activity_at or folded.started_at or now)
     title = evidence.pane.title if evidence.pane else ""
-    shown = _activity_by_title(title) if age > _AGREE_S or not activity else ""
+    shown = ""
+    if age > _AGREE_S or not activity:
+        # The title that `codex_home` asks for.
+        state = title.rpartition("codex | ")[2] if "codex | " in title else ""
+        shown = "end_of_turn" if state == "Ready" else "busy" if state else ""
+        shown = "permission" if "Action Required" in title else shown
     ago = f"{max(0.0, age):.0f} s ago"
     if activity == "unknown" and not shown:
         return Phase(
@@ -39,11 +44,3 @@ def phase(evidence: Evidence, now: float) -> Phase:
 def _phase_of(activity: str, why: str) -> Phase:
     reason = WAITING_REASONS.get(activity)
     return Phase(AgentState.WAITING if reason else AgentState.RUNNING, why, waiting_reason=reason)
-
-
-def _activity_by_title(title: str) -> str:
-    """What the title means that `codex_home` asks for; empty when it is another one."""
-    if "Action Required" in title:
-        return "permission"
-    state = title.rpartition("codex | ")[2] if "codex | " in title else ""
-    return "end_of_turn" if state == "Ready" else "busy" if state else ""

@@ -26,7 +26,7 @@ from mngr.store.paths import AgentPaths, HostPaths
 from mngr.store.probe import Evidence
 from mngr.store.state import Phase
 from mngr.store.untrusted import read_event
-from mngr.tmux.pane import AgentPane, AroundPaste, PaneStatus, check_size, look, paste
+from mngr.tmux.pane import AgentPane, AroundPaste, check_size, look, paste
 
 PROMPT_QUEUED = "prompt_queued"
 
@@ -85,8 +85,12 @@ class ScriptedType:
     def send(self, pane: AgentPane, message: bytes) -> Receipt:
         """Pastes once, then looks for its own word that it took the message; Enter may come twice."""
         check_size(message)
-        seen = wait_until(lambda: _settled(look(pane)), _READY_S)
-        if seen is None:
+
+        def has_come_up() -> bool:
+            seen = look(pane)
+            return not seen.alive or seen.title == _READY_TITLE
+
+        if not wait_until(has_come_up, _READY_S):
             return Receipt(Delivery.BLOCKED, "nothing was sent: its program has not come up", time.time())
         digest = hashlib.sha256(message).hexdigest()
         pasted = paste(pane, message, enter=True, around=_evidence_of(pane, digest))
@@ -134,11 +138,6 @@ class ScriptedType:
 
 def _own(agent: AgentSpec, host: Host) -> AgentPaths:
     return HostPaths(host.dir).agent(agent.id)
-
-
-def _settled(seen: PaneStatus) -> PaneStatus | None:
-    """A look that more waiting cannot change: the program is ready, or gone."""
-    return seen if not seen.alive or seen.title == _READY_TITLE else None
 
 
 def _evidence_of(pane: AgentPane, digest: str) -> AroundPaste:

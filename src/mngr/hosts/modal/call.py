@@ -78,20 +78,19 @@ class _Calls:
         for future in left:
             future.cancel()
         wait(left, _DRAIN_S)
-        quiet = asyncio.run_coroutine_threadsafe(_end_all_tasks(), self._loop)
+        quiet = asyncio.run_coroutine_threadsafe(self._end_all_tasks(), self._loop)
         wait([quiet], _DRAIN_S)
 
-
-async def _end_all_tasks() -> None:
-    """Ends the tasks that cancelled calls left; the loop's own main task waits on."""
-    ours = [
-        task
-        for task in asyncio.all_tasks()
-        if task is not asyncio.current_task() and "loop_inner" not in repr(task.get_coro())
-    ]
-    for task in ours:
-        task.cancel()
-    await asyncio.wait(ours, timeout=_DRAIN_S / 2) if ours else None
+    async def _end_all_tasks(self) -> None:
+        """Ends the tasks that cancelled calls left; the loop's own main task waits on."""
+        ours = [
+            task
+            for task in asyncio.all_tasks(self._loop)
+            if task is not asyncio.current_task() and "loop_inner" not in repr(task.get_coro())
+        ]
+        for task in ours:
+            task.cancel()
+        await asyncio.wait(ours, timeout=_DRAIN_S / 2) if ours else None
 
 
 @cache

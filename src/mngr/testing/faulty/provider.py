@@ -101,7 +101,29 @@ class FaultyProvider:
 
     def stop(self, name: str) -> None:
         put_state(self._known(name), HostState.STOPPED)
-        _end_all(self._path(name))
+        folder = self._path(name)
+        own = os.fsencode(folder)
+        # In the environment of each, or its files in a command line.
+        marks = (b"\0" + MARK.encode() + b"=" + own + b"\0", b"=" + own + b"/dir\0")
+
+        def kill() -> bool:
+            found = []
+            for pid in process_ids():
+                stat, environ = read_stat(pid), b"\0" + read_entry(pid, "environ")
+                is_ours = any(mark in environ for mark in marks) or own + b"/dir/" in read_entry(
+                    pid, "cmdline"
+                )
+                if stat and not stat.is_dead and is_ours and pid != os.getpid():
+                    found.append(pid)
+            for pid in found:
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+            return not found
+
+        if not wait_until(kill, 10):
+            raise MngrError(f"processes of {folder} do not end", hint="do they hang in the kernel?")
 
     def start(self, name: str) -> FaultyHost:
         put_state(self._known(name), HostState.RUNNING)
@@ -128,27 +150,3 @@ class FaultyProvider:
 
     def _path(self, name: str) -> str:
         return f"{self._dir}/{name}"
-
-
-def _end_all(folder: str) -> None:
-    """Ends every process that was started on the host, with its descendants."""
-    own = os.fsencode(folder)
-    # In the environment of each, or its files in a command line.
-    marks = (b"\0" + MARK.encode() + b"=" + own + b"\0", b"=" + own + b"/dir\0")
-
-    def kill() -> bool:
-        found = []
-        for pid in process_ids():
-            stat, environ = read_stat(pid), b"\0" + read_entry(pid, "environ")
-            is_ours = any(mark in environ for mark in marks) or own + b"/dir/" in read_entry(pid, "cmdline")
-            if stat and not stat.is_dead and is_ours and pid != os.getpid():
-                found.append(pid)
-        for pid in found:
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
-        return not found
-
-    if not wait_until(kill, 10):
-        raise MngrError(f"processes of {folder} do not end", hint="do they hang in the kernel?")
