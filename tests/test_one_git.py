@@ -11,7 +11,7 @@ from mngr_lib.git import git_argv, git_env
 ROOT = Path(__file__).parent.parent
 # These run beside an agent as programs of their own, as the agent, or play the user and the agent in a test.
 _AGENTS_OWN = {
-    "src/mngr/agents/scripted/program.py",
+    "src/mngr/agents/scripted/program/player.py",
     "src/mngr_tmr/publish/program/config.py",
     "src/mngr/testing/transfers.py",
 }

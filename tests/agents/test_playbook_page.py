@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from mngr.agents.scripted.program import KINDS, VERBS, compile_steps
+from mngr.agents.scripted.program.playbook import KINDS, VERBS, compile_steps
 
 PAGE = (Path(__file__).parents[2] / "docs/agents.md").read_text()
 WORDS = {str: "text", int: "number", float: "number", bool: "true", dict: "object", list: "list"}

@@ -18,7 +18,8 @@ from tests.tmux.stage import is_alive
 
 from mngr import process
 from mngr.agents.scripted import program
-from mngr.agents.scripted.program import PASTE_END, PASTE_START, BadPlaybookError, Inbox, compile_steps
+from mngr.agents.scripted.program.playbook import BadPlaybookError, compile_steps
+from mngr.agents.scripted.program.terminal import PASTE_END, PASTE_START, Inbox
 from mngr.hosts.local import LocalHost
 from mngr.process import wait_until
 from mngr.store.untrusted import ExitRecord
@@ -205,7 +206,7 @@ def test_a_bad_step_is_named_before_anything_is_done(
 def test_the_terminal_is_left_as_it_was_found(host: LocalHost) -> None:
     with playing(host, {"ask": "now?"}) as agent:
         wait_kind(agent, "needs_input")
-        program = f"{agent.pane.agent.dir}/program.py"
+        program = f"{agent.pane.agent.dir}/program.pyz"
         exit_book = f"{host.dir}/exit.json"
         host.write(exit_book, b'[{"say": "bye"}, {"exit": 0}]')
         script = f"stty -a >before; {sys.executable} {program} {exit_book}; stty -a >after; exec cat"
@@ -244,11 +245,13 @@ def test_when_the_playbook_is_over_it_waits(host: LocalHost) -> None:
 
 
 def test_it_runs_on_old_pythons_without_any_other_package() -> None:
-    source = Path(program.__file__).read_text()
-    tree = ast.parse(source, feature_version=(3, 8))
-    roots = {name.name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in node.names}
-    roots |= {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-    assert roots <= sys.stdlib_module_names
+    sources = [path.read_text() for path in Path(program.__file__).parent.glob("*.py")]
+    nodes = [node for source in sources for node in ast.walk(ast.parse(source, feature_version=(3, 8)))]
+    roots = {name.name for node in nodes if isinstance(node, ast.Import) for name in node.names}
+    roots |= {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
+    assert roots
+    others = roots - sys.stdlib_module_names
+    assert all(name.startswith(f"{program.__name__}.") for name in others), others
 
 
 @pytest.mark.accept("K8", "Q7")

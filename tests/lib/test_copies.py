@@ -9,7 +9,7 @@ import pytest
 SRC = Path(__file__).parents[2] / "src"
 # Programs of their own: they run beside an agent or in another project, without our packages.
 _ALONE = {
-    "mngr/agents/scripted/program.py",
+    "mngr/agents/scripted/program/state_files.py",
     "mngr_tmr/publish/program/installing.py",
     "mngr_tmr/publish/program/results.py",
 }

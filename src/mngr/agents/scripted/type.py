@@ -4,10 +4,13 @@ Everything that mngr does with a coding agent can be tried, and is tested, with 
 """
 
 import hashlib
+import io
 import os
 import sys
 import time
+import zipfile
 from collections.abc import Iterator
+from functools import cache
 
 import msgspec
 
@@ -30,7 +33,10 @@ from mngr.tmux.pane import AgentPane, AroundPaste, check_size, look, paste
 
 PROMPT_QUEUED = "prompt_queued"
 
-_PROGRAM = os.path.join(os.path.dirname(__file__), "program.py")
+_PACKAGE = "mngr/agents/scripted/program"
+_MAIN = (
+    b"import sys\n\nfrom mngr.agents.scripted.program.__main__ import main\n\nsys.exit(main(sys.argv[1:]))\n"
+)
 # The program sets this title after it has asked for marked pastes: from then on nothing typed is lost.
 _READY_TITLE = "mngr-scripted"
 _READY_S = 60
@@ -46,8 +52,7 @@ class ScriptedType:
     def prepare(self, agent: AgentSpec, host: Host) -> None:
         """Writes the program and, unless the host has it already, the playbook from this machine."""
         own = _own(agent, host)
-        with open(_PROGRAM, "rb") as file:
-            host.write(f"{own.dir}/program.py", file.read())
+        host.write(f"{own.dir}/program.pyz", _program())
         playbook = f"{own.dir}/playbook.json"
         if agent.argv and host.run(("test", "-e", playbook)).code != 0:
             path = agent.argv[0]
@@ -77,7 +82,7 @@ class ScriptedType:
         playbook = (f"{own.dir}/playbook.json",) if agent.argv else ()
         # The first python3 on people's PATH is often a script that looks for the right one, at a tenth of a second.
         python = sys.executable if shares_files(host) else "python3"
-        return Command((python, f"{own.dir}/program.py", *playbook))
+        return Command((python, f"{own.dir}/program.pyz", *playbook))
 
     def phase(self, evidence: Evidence, now: float) -> Phase:
         return phase(evidence, now)
@@ -134,6 +139,24 @@ class ScriptedType:
         files = "conversation.jsonl progress.json playbook.json"
         script = f"umask 077; mkdir -p {target} || exit; for file in {files}; do {copy}; done"
         host.run(("sh", "-c", script)).check(f'copying the conversation of "{agent.name}"')
+
+
+@cache
+def _program() -> bytes:
+    """The program, whole: a zip file that Python runs. Its modules keep their names, so that they import each other."""
+    folders = _PACKAGE.split("/")
+    members = {"/".join((*folders[:depth], "__init__.py")): b"" for depth in range(1, len(folders))}
+    members["__main__.py"] = _MAIN
+    here = os.path.join(os.path.dirname(__file__), "program")
+    for name in sorted(os.listdir(here)):
+        if name.endswith(".py"):
+            with open(os.path.join(here, name), "rb") as file:
+                members[f"{_PACKAGE}/{name}"] = file.read()
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in members.items():
+            archive.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED)
+    return packed.getvalue()
 
 
 def _own(agent: AgentSpec, host: Host) -> AgentPaths:
