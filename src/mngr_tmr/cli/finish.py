@@ -27,11 +27,13 @@ def run_to_end(
     assert state is not None
     assert written is not None
     add_to_past(pipeline.run_folder)
-    if not state.can_integrate:
+    if state.queue or not state.can_integrate:
         left = len(state.queue) + sum(task.was_interrupted for task in state.tasks.values())
         not_run = "1 test was not run" if left == 1 else f"{left} tests were not run"
         unverified = f", {len(state.to_verify)} not verified" if state.to_verify else ""
-        progress.say(f"{not_run}{unverified}: mngr tmr resume {state.spec.id}")
+        is_daily = "daily budget" in state.stopped_why
+        more = " --budget MORE" if state.is_out_of_budget and not is_daily else ""
+        progress.say(f"{not_run}{unverified}: mngr tmr resume {state.spec.id}{more}")
         if state.is_aborting or not state.stopped_why:
             return INTERRUPTED
     if progress.form == "jsonl":

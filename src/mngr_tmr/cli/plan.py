@@ -17,6 +17,7 @@ from mngr_tmr.cli.settings import (
 )
 from mngr_tmr.model.task import agent_of
 from mngr_tmr.report.data.counts import plural
+from mngr_tmr.report.out.budget_lines import budget_lines
 from mngr_tmr.report.out.estimate_lines import task_words, total_lines
 from mngr_tmr.report.out.progress import clock
 from mngr_tmr.run.preflight import check_agents, finding_line
@@ -61,7 +62,7 @@ def command(context: click.Context, /, paths: tuple[str, ...], as_json: bool, **
     click.echo(
         f"{plural(len(spec.tasks), 'test')} at {spec.base[:12]}, {why}; at most {longest} and verification"
     )
-    for line in total_lines(spec, estimate):
+    for line in (*total_lines(spec, estimate), *budget_lines(spec)):
         click.echo(line)
     for problem in problems:
         click.echo(finding_line(problem), err=True)

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 import msgspec
+from msgspec.structs import replace
 
 import mngr
 from mngr_tmr import stages
@@ -23,6 +24,7 @@ from mngr_tmr.cli.slots import with_numbers
 from mngr_tmr.cli.steer import steer
 from mngr_tmr.model.facts import RunResumed
 from mngr_tmr.model.run import RunOptions
+from mngr_tmr.report.out.budget_lines import budget_lines
 from mngr_tmr.run_folder.folder import RunFolder
 from mngr_tmr.run_folder.liveness import is_alive
 from mngr_tmr.run_folder.records import Records
@@ -52,12 +54,15 @@ def command(context: click.Context, /, run: str, retry: bool, form: str, **flags
     settings = {key: value for key, value in flags.items() if value not in (None, (), "")}
     if is_alive(records.folder):
         return _unpause(place.known_run(run), is_changed=bool(settings or retry))
-    before, after = records.state.options, _after(records.state.options, settings, place.manager)
+    before, has_estimate = records.state.options, records.spec.estimate is not None
+    after = _after(before, settings, place.manager, has_estimate=has_estimate)
     settings = {**read_settings(place.manager, {}), **settings}
     secrets = secrets_of(settings, after)
     folder = records.folder.hiding(secrets.tests, secrets.integrator)
     progress = progress_of(form, folder.redactor)
     for line in differences(before, after):
+        progress.say(line)
+    for line in budget_lines(replace(records.spec, options=after)):
         progress.say(line)
     again = tuple(record.task.slug for record in records.tasks() if retry and record.end == "failed")
     request = PipelineRequest(
@@ -108,13 +113,20 @@ def _shown(value: Any) -> str:
     return str(value) or "none"
 
 
-def _after(before: RunOptions, settings: dict[str, Any], manager: mngr.Manager) -> RunOptions:
+def _after(
+    before: RunOptions, settings: dict[str, Any], manager: mngr.Manager, *, has_estimate: bool
+) -> RunOptions:
     """The options as they shall be; a snapshot of one provider is nothing to another, and neither are its numbers."""
     after = changed_options(before, settings)
     if after.provider != before.provider:
         names = [name for name in ("verifiers", "max_hosts") if name not in settings]
         after = msgspec.structs.replace(after, **dict.fromkeys(names, 0))
         after = after if "snapshot" in settings else msgspec.structs.replace(after, snapshot="")
+    if after.limits.in_dollars and not has_estimate:
+        raise mngr.UsageError(
+            "a run of an older version has no estimate in dollars to keep a budget by",
+            hint="give the budget in tokens, for example --budget 3Mtok",
+        )
     is_bound = after.max_hosts or after.provider != before.provider
     return with_numbers(after, manager)[0] if is_bound else after
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 import mngr
 from mngr_lib.suggest import did_you_mean
-from mngr_tmr.cli.limit_settings import LIMIT_KEYS, changed_limits
+from mngr_tmr.cli.limit_settings import LIMIT_KEYS, budget_options, changed_limits
 from mngr_tmr.cli.slots import with_numbers
 from mngr_tmr.model.run import RunOptions, Secrets
 
@@ -103,6 +103,7 @@ _OPTIONS = (
         default=None,
         help="Give tests that fail alike one agent first and try its fix on the others (default: yes).",
     ),
+    *budget_options,
     *_ENVIRONMENT,
     click.option(
         "--transfer", type=click.Choice(["mirror", "worktree"]), help="How copies are made (default: mirror)."

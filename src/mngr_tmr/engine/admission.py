@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from mngr_tmr.engine.state import RunState
 
-WaitReason = Literal["stopped", "paused", "base", "same_failure"]
+WaitReason = Literal["stopped", "paused", "base", "same_failure", "budget"]
 
 
 class Wait(Struct, frozen=True):
@@ -49,4 +49,10 @@ def _same_failure(run: RunState, slug: str, _now: float) -> Wait | None:
     return Wait("same_failure", f"waits for {first}: same failure{', its fix is tried' if is_tried else ''}")
 
 
-_CONDITIONS: tuple[Condition, ...] = (_stopped, _paused, _same_failure)
+def _budget(run: RunState, slug: str, _now: float) -> Wait | None:
+    """`stop_without_budget` ends this when no running agent can free any."""
+    lacking = run.budget.lacking(slug)
+    return Wait("budget", lacking) if lacking else None
+
+
+_CONDITIONS: tuple[Condition, ...] = (_stopped, _paused, _same_failure, _budget)

@@ -10,6 +10,7 @@ from itertools import islice
 from mngr_tmr.engine.admission import wait_of
 from mngr_tmr.engine.hosts import MOST_TRIES
 from mngr_tmr.engine.observation import Observation
+from mngr_tmr.engine.spending import meter_steps, over_budget, stop_without_budget
 from mngr_tmr.engine.state import RunState, deadline_s, shared_with
 from mngr_tmr.engine.task_state import TaskPhase, TaskState
 from mngr_tmr.model.entry import Entry
@@ -39,6 +40,7 @@ def decide(run: RunState, now: float) -> list[Entry]:
     What needs a host gets one while there is room: the base first, then verifications, which end tasks, then agents.
     """
     first = [*_overdue(run, now), *_stop_launching(run, now), *_without_hosts(run, now), *_retries(run, now)]
+    first += stop_without_budget(run, now)
     if first:
         return first
     room = run.may_begin(now)
@@ -47,7 +49,8 @@ def decide(run: RunState, now: float) -> list[Entry]:
     base = [Entry(now, "base", "intended")] if is_base_due and free > 0 else []
     verifications = list(islice(_verify_steps(run, now), free - len(base)))
     launches = islice(_launches(run, now), free - len(base) - len(verifications))
-    return [*base, *_stops(run, now), *_live_steps(run, now), *verifications, *launches]
+    steps = [*base, *_stops(run, now), *meter_steps(run, now), *_live_steps(run, now)]
+    return [*steps, *verifications, *launches]
 
 
 def _overdue(run: RunState, now: float) -> Iterator[Entry]:
@@ -112,6 +115,8 @@ def _stop(run: RunState, slug: str, attempt: int, now: float) -> Entry:
 def _launches(run: RunState, now: float) -> Iterator[Entry]:
     launching = sum(run.tasks[slug].phase == TaskPhase.LAUNCHING for slug in run.live)
     free = min(run.options.slots - run.used_slots, run.options.launchers - launching)
+    if run.budget.rules.are_any:
+        free = min(free, 1)  # the next one is asked for with this one's part set aside
     admitted = (slug for slug in run.queue if wait_of(run, slug, now) is None)
     for slug in islice(admitted, max(free, 0)):
         yield Entry(now, "launch", "intended", slug, run.tasks[slug].attempt)
@@ -136,6 +141,8 @@ def _working(run: RunState, state: TaskState, now: float) -> Entry | None:
         return Entry(now, "watch", "done", state.slug, state.attempt, finished) if finished else None
     if run.counted_s(state.launched_at, now) >= run.options.timeout_s:
         return _failed(state, now, "timeout", f"timed out after {run.options.timeout_s:g} s")
+    if entry := over_budget(run, state, now):
+        return entry
     if observation is None:
         return None
     if observation.status.error_kind and observation.status.activity in ("waiting", "ended"):
@@ -216,10 +223,10 @@ def _idle(run: RunState, since: float, now: float) -> bool:
 
 
 def _ending(run: RunState, state: TaskState, now: float) -> Entry | None:
-    """After a failure the pull is a rescue: uncommitted work comes along."""
+    """After a failure the pull is a rescue: uncommitted work comes along, and with a budget the agent stops first."""
     if run.refused_until(now) or now < state.retry_at:
         return None
-    fact = PullRequest(salvage=True) if state.has_failed else None
+    fact = PullRequest(salvage=True, stop_first=run.budget.rules.are_any) if state.has_failed else None
     return Entry(now, "pull", "intended", state.slug, state.attempt, fact=fact)
 
 

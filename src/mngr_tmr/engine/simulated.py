@@ -16,18 +16,22 @@ from mngr_tmr.engine.retries import MOST_RETRIES
 from mngr_tmr.engine.state import shared_with
 from mngr_tmr.model.entry import Entry
 from mngr_tmr.model.facts import (
+    AgentsMetered,
     AgentStopped,
     AnyFact,
     BaseFailures,
     BaseMeasured,
     FailureGroup,
+    FinishRequest,
     HostFailed,
     ProviderRefusal,
+    PullRequest,
     StopRequest,
     VerdictsFound,
     VerifyRequest,
     WorkPulled,
 )
+from mngr_tmr.model.money import Used
 from mngr_tmr.model.task import agent_of
 
 Fault = str
@@ -49,19 +53,36 @@ FAULTS: tuple[Fault, ...] = (
     "verify_unreachable",
 )
 _MINUTE = 60.0
+# Tokens of an agent are Pareto distributed: a few agents use a large part of all.
+_LEAST_TOKENS, _TAIL = 100_000, 1.1
 _FREEZE_SHARE = 0.02
 _TREE_SHARE = 0.9
 
 
 class SimAgent(Struct):
-    """An agent of the simulated world: when it will end, and how."""
+    """An agent of the simulated world: when it will end, and how. While it works it uses `rate` tokens a second."""
 
     name: str
+    task: str
     started: float
     work_s: float
+    rate: float = 0.0
     fault: Fault = ""
     is_stopped: bool = False
     nudged_at: float | None = None
+    stopped_at: float | None = None
+
+    def used(self, now: float) -> Used:
+        """What it used so far; one that hangs goes on until it is stopped. A million tokens cost a dollar."""
+        until = {"hangs": now, "vanishes": self.started + self.work_s / 2}.get(
+            self.fault, self.started + self.work_s
+        )
+        worked_s = min(now, until, now if self.stopped_at is None else self.stopped_at) - self.started
+        return Used(round(self.rate * worked_s), self.rate * worked_s / 1e6)
+
+    def stop(self, now: float) -> None:
+        self.is_stopped = True
+        self.stopped_at = now if self.stopped_at is None else self.stopped_at
 
     def status(self, now: float) -> AgentStatus | None:
         if self.fault == "vanishes" and now >= self.started + self.work_s / 2:
@@ -96,7 +117,8 @@ class SimWorld:
 
     `hosts` are those that are live: an agent has one of its name, and so has every copy. `stopped_hosts` have work that
     was not pulled. The provider refuses for now what would make more than `host_limit` hosts, and everything between
-    the two times of a storm.
+    the two times of a storm. With `fastest`, agents use up to so many tokens a second, most of them few in all and some
+    very many; asked to finish, half of them do.
     Commits of all agents have one of so many `trees`. `now` is true time. The machine's clock differs from it by
     `clock_error_s`, which a test may change at any time. Tests in one of the `alike` fail alike at the base; an agent
     fixes its own with the chance `fixes`, and then each of the others with the chance `helps`.
@@ -110,11 +132,12 @@ class SimWorld:
         fault_share: float = 0.0,
         work_s: tuple[float, float] = (20, 60),
         trees: int = 8,
+        fastest: float = 0.0,
     ) -> None:
         self.run, self.seed, self.now = run, seed, 0.0
         self.clock_error_s = 0.0
         self.fault_share, self.faults, self._work_s = fault_share, FAULTS, work_s
-        self._trees = trees
+        self._trees, self._fastest = trees, fastest
         self.agents: dict[str, SimAgent] = {}
         self.launches: dict[tuple[str, int], int] = {}
         self.pulled: dict[tuple[str, int], int] = {}
@@ -160,13 +183,26 @@ class SimWorld:
             return
         self.launches[task, attempt] = self.launches.get((task, attempt), 0) + 1
         work_s = random.Random(f"{self.seed} work {task} {attempt}").uniform(*self._work_s)
-        self.agents[name] = SimAgent(name, self.now, work_s, self.fault(task, attempt))
+        agent = self.agents[name] = SimAgent(name, task, self.now, work_s, fault=self.fault(task, attempt))
+        if self._fastest:
+            chance = random.Random(f"{self.seed} tokens {task} {attempt}")
+            agent.rate = self._fastest * chance.choice((1.0, chance.uniform(0.05, 1.0)))
+            agent.work_s = _LEAST_TOKENS * chance.paretovariate(_TAIL) / agent.rate
         self.most_alive = max(self.most_alive, len(self.alive()))
 
     def is_unreachable(self, step: str, task: str, attempt: int) -> bool:
         """Whether a host that does not answer still does not: it takes two tries, and a launch never succeeds."""
         self.tries[step, task, attempt] = self.tries.get((step, task, attempt), 0) + 1
         return step == "launch" or self.tries[step, task, attempt] <= MOST_RETRIES
+
+    def ask_to_finish(self, agent: SimAgent) -> None:
+        chance = random.Random(f"{self.seed} {agent.name} finishes")
+        if chance.random() < 0.5 and not agent.fault:
+            agent.work_s = min(agent.work_s, self.now - agent.started + chance.uniform(0.0, 8.0))
+
+    def used(self) -> Used:
+        """What all agents really used until now."""
+        return sum((agent.used(self.now) for agent in self.agents.values()), Used())
 
     def open_host(self, name: str) -> None:
         """A host that a step makes; it is there from the beginning of the step."""
@@ -184,7 +220,7 @@ class SimWorld:
         """What a new life does first: copies, unfinished hosts and those of agents that are not `known` are ended."""
         for name in sorted(self.hosts):
             if name in self.agents and name not in known:
-                self.agents[name].is_stopped = True
+                self.agents[name].stop(self.now)
                 self.stopped_hosts.add(name)
             if name not in self.agents or name not in known:
                 self.close_host(name)
@@ -317,7 +353,12 @@ class SimExecutor:
             fact = self._stop(
                 task, attempt, intention.fact.host if isinstance(intention.fact, StopRequest) else ""
             )
+        elif isinstance(intention.fact, FinishRequest):
+            self._world.ask_to_finish(self._world.agents[agent_of(self._world.run, task, attempt)])
+            fact = None
         else:
+            if isinstance(intention.fact, PullRequest) and intention.fact.stop_first:
+                self._world.agents[agent_of(self._world.run, task, attempt)].stop(self._world.now)
             fact = getattr(self, f"_{intention.step}")(task, attempt)
         return Entry(self.now(), intention.step, "done", task, attempt, fact=fact)
 
@@ -341,6 +382,10 @@ class SimExecutor:
     def _alike(self) -> tuple[FailureGroup, ...]:
         return tuple(FailureGroup("alike", group) for group in self._world.alike)
 
+    def _meter(self, _task: str, _attempt: int) -> AgentsMetered:
+        now = self._world.now
+        return AgentsMetered({agent.task: agent.used(now) for agent in self._world.alive()})
+
     def _launch(self, task: str, attempt: int) -> None:
         self._world.launch(task, attempt)
 
@@ -356,13 +401,14 @@ class SimExecutor:
         self._world.brought.add((task, attempt))
         if has_result:
             self._world.pulled[task, attempt] = self._world.pulled.get((task, attempt), 0) + 1
-        return WorkPulled(tree=self._world.tree(task, attempt), verify=has_result)
+        used = agent.used(self._world.now)
+        return WorkPulled(tree=self._world.tree(task, attempt), verify=has_result, used=used)
 
     def _stop(self, task: str, attempt: int, host: str) -> AgentStopped:
         agent = self._world.agents[agent_of(self._world.run, task, attempt)]
         if not agent.is_stopped:
             self._world.busy_s += self._world.now - agent.started
-        agent.is_stopped = True
+        agent.stop(self._world.now)
         if host == "end":
             assert (task, attempt) in self._world.brought, "a host ended before its work was pulled"
         elif host:

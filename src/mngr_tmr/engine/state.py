@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from msgspec import Struct, convert, to_builtins
 from msgspec.structs import replace
 
+from mngr_tmr.engine.budget import make_budget
 from mngr_tmr.engine.capacity import CapacityState
 from mngr_tmr.engine.groups import GroupsState
 from mngr_tmr.engine.hosts import MAKES_HOST, Held, HostsState
@@ -76,6 +77,7 @@ class RunState:
         self.in_flight: dict[tuple[Step, str], Entry] = {}
         self.hosts, self.capacity = HostsState(), CapacityState()
         self.steering, self.retries = SteeringState(), RetriesState()
+        self.budget = make_budget(spec)
         self.base: str = "unknown"
         self.groups = GroupsState()
         self.integration = IntegrationState()
@@ -83,6 +85,7 @@ class RunState:
         self.may_launch = True
         self.is_aborting = False
         self.stopped_why = ""
+        self.is_out_of_budget = False
         self.final_errors: dict[str, FinalError] = {}
         self.last_at = spec.created_at
         self._pauses: tuple[Pause, ...] = ()
@@ -102,8 +105,8 @@ class RunState:
 
     @property
     def can_integrate(self) -> bool:
-        """Whether every task was run to its end, so that the results can be put together."""
-        return not (self.queue or self.is_aborting)
+        """Whether every task was run to its end, or the budget is used up: then the results can be put together."""
+        return not self.is_aborting and (not self.queue or self.is_out_of_budget)
 
     def is_settled(self, slug: str) -> bool:
         """Whether a task has ended and nothing of its attempts may come yet."""
@@ -208,6 +211,7 @@ class RunState:
         parts, hosts = self._parts(entry), len(self.hosts.held)
         self.hosts.apply(entry)
         self.steering, self.retries = self.steering.after(entry), self.retries.after(entry)
+        self.budget = self.budget.after(entry)
         if isinstance(entry.fact, RunResumed):
             self.away_s += max(entry.at - self.last_at, 0.0)
             self.integration = IntegrationState()
@@ -269,6 +273,7 @@ class RunState:
             self.may_launch, self.is_aborting = True, False
             self.stopped_why, self.final_errors, self.capacity = "", {}, CapacityState()
             self.options = convert({**to_builtins(self.options), **fact.options}, RunOptions)
+            self.budget, self.is_out_of_budget = self.budget.with_options(self.options), False
             self._requeue(again=fact.again)
         elif isinstance(fact, TaskRetried):
             self._try_again(entry.task)
@@ -278,6 +283,7 @@ class RunState:
                 self._try_again(entry.task)
         elif isinstance(fact, LaunchingStopped):
             self.may_launch, self.stopped_why = False, fact.reason
+            self.is_out_of_budget = fact.cause == "budget"
         elif isinstance(fact, RunInterrupted):
             self.may_launch, self.is_aborting = False, fact.abort
 

@@ -3,6 +3,8 @@
 import os
 from collections.abc import Iterable, Sequence
 
+from msgspec.structs import replace
+
 import mngr
 from mngr_tmr.history.facts import RowFacts, RunFacts
 from mngr_tmr.model.estimate import (
@@ -17,6 +19,7 @@ from mngr_tmr.model.run import RunSpec
 from mngr_tmr.run_folder.folder import RunFolder, read_json, run_names
 
 _RUNS = 20
+_WRITTEN_SHARE = 0.005
 
 
 def read_past(runs: str) -> tuple[RunFacts, ...]:
@@ -46,7 +49,10 @@ def estimate_spec(spec: RunSpec, runs: str, manager: mngr.Manager) -> RunEstimat
     known: dict[str, list[PastTask]] = {}
     for row in (row for run in past for row in run.rows if row.attempt):
         known.setdefault(slugs.get(row.test, f"gone {row.test}"), []).append(_past_task(row))
-    return estimate_run(slugs.values(), known, prior, options.slots, tuple(sorted(prices)))
+    estimate = estimate_run(slugs.values(), known, prior, options.slots, tuple(sorted(prices)))
+    dearest = max(price.input for price in mngr.model_prices(manager=manager).values())
+    fast = max(map(_fast_usd, prices.values()), default=dearest)
+    return replace(estimate, fast_usd=fast, unpriced_usd=dearest)
 
 
 def calibrate(runs: Iterable[RunFacts]) -> Calibration | None:
@@ -65,6 +71,12 @@ def _judged(rows: Sequence[RowFacts]) -> list[bool]:
         for row in rows
         if row.estimate and row.usage.tokens
     ]
+
+
+def _fast_usd(price: mngr.Price) -> float:
+    """Of a million tokens: nearly all are read from the cache, and some are written."""
+    read = price.input / 10 if price.cache_read is None else price.cache_read
+    return read + _WRITTEN_SHARE * price.output
 
 
 def _past_task(row: RowFacts) -> PastTask:

@@ -6,7 +6,7 @@ from msgspec import Struct, field
 
 from mngr_tmr.model.facts import AnyFact
 
-Step = Literal["run", "base", "launch", "watch", "nudge", "pull", "stop", "verify", "integrate"]
+Step = Literal["run", "base", "launch", "watch", "nudge", "pull", "stop", "verify", "integrate", "meter"]
 Kind = Literal["intended", "done", "failed", "noted", "later"]
 
 

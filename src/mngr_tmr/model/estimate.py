@@ -33,11 +33,17 @@ class Estimate(Struct, frozen=True, omit_defaults=True):
 
 
 class RunEstimate(Struct, frozen=True, omit_defaults=True):
-    """Of every task by its slug, and of the run at its slots. `models` are those that price the prior."""
+    """Of every task by its slug, and of the run at its slots. `models` are those that price the prior.
+
+    For a budget: `fast_usd` is what a million tokens of a fast agent cost, most of them read from the cache, and
+    `unpriced_usd` what a million tokens of a model without a known price count as.
+    """
 
     tasks: dict[str, Estimate]
     total: Estimate
     models: tuple[str, ...] = ()
+    fast_usd: float = 0.0
+    unpriced_usd: float = 0.0
 
 
 class Calibration(Struct, frozen=True):

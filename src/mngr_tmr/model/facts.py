@@ -7,6 +7,8 @@ from typing import Any, Literal
 
 from msgspec import Struct, field
 
+from mngr_tmr.model.money import Used
+
 WorkFailureCause = Literal[
     "interrupted",
     "cancelled",
@@ -18,6 +20,7 @@ WorkFailureCause = Literal[
     "unreadable",
     "idle",
     "silent",
+    "budget",
     "unknown",
 ]
 SteeringAction = Literal["pause", "resume", "set", "retry", "cancel"]
@@ -41,7 +44,26 @@ class RunPaused(JournalFact, frozen=True, tag="paused"):
 
 
 class LaunchingStopped(JournalFact, frozen=True, tag="launching_stopped"):
-    """No further agent is launched; `reason` is for people."""
+    """No further agent is launched; `reason` is for people. With the cause "budget" there is an integration."""
+
+    reason: str = ""
+    cause: Literal["", "budget"] = ""
+
+
+class DaySpent(JournalFact, frozen=True, tag="day_spent"):
+    """What the agents of all runs here used today before this entry, those of this run included."""
+
+    used: Used = Used()
+
+
+class AgentsMetered(JournalFact, frozen=True, tag="metered"):
+    """What the running agents used so far, by task; an agent that could not be read is left out."""
+
+    used: dict[str, Used] = {}
+
+
+class FinishRequest(JournalFact, frozen=True, tag="finish"):
+    """The message asks the agent to hand over what it has, for this reason."""
 
     reason: str = ""
 
@@ -126,17 +148,22 @@ class NudgeSent(JournalFact, frozen=True, tag="nudged"):
 
 
 class PullRequest(JournalFact, frozen=True, tag="pull"):
-    """With `salvage`, uncommitted work is pulled too."""
+    """With `salvage`, uncommitted work is pulled too; with `stop_first`, after the agent was stopped."""
 
     salvage: bool = False
+    stop_first: bool = False
 
 
 class WorkPulled(JournalFact, frozen=True, tag="pulled"):
-    """The tip of what the agent committed, the tip's tree, and whether it has something to verify."""
+    """The tip of what the agent committed, the tip's tree, and whether it has something to verify.
+
+    `used` is what the agent used, None where its records could not be read.
+    """
 
     commit: str = ""
     tree: str = ""
     verify: bool = False
+    used: Used | None = None
 
 
 class StopRequest(JournalFact, frozen=True, tag="stop"):
@@ -209,6 +236,9 @@ AnyFact = (
     RunResumed
     | RunPaused
     | LaunchingStopped
+    | DaySpent
+    | AgentsMetered
+    | FinishRequest
     | RunInterrupted
     | RunSteered
     | StepOverdue

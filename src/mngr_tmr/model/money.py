@@ -20,6 +20,37 @@ class Amount(Struct, frozen=True, omit_defaults=True):
     usd: float | None = None
     tokens: int | None = None
 
+    @property
+    def value(self) -> float:
+        """In its own unit."""
+        return float(self.tokens or 0) if self.usd is None else self.usd
+
+    def words(self, value: float | None = None) -> str:
+        """The amount, or another value in its unit."""
+        value = self.value if value is None else value
+        return f"{tokens(value)} tokens" if self.usd is None else dollars(value)
+
+
+class Used(Struct, frozen=True, omit_defaults=True):
+    """Tokens, and what they cost."""
+
+    tokens: int = 0
+    usd: float = 0.0
+
+    def __add__(self, other: "Used") -> "Used":
+        return Used(self.tokens + other.tokens, self.usd + other.usd)
+
+    def __mul__(self, factor: float) -> "Used":
+        return Used(round(self.tokens * factor), self.usd * factor)
+
+    def most(self, other: "Used") -> "Used":
+        """The larger of both tokens and of both dollars."""
+        return Used(max(self.tokens, other.tokens), max(self.usd, other.usd))
+
+    def value(self, unit: Amount) -> float:
+        """In the unit of an amount."""
+        return float(self.tokens) if unit.usd is None else self.usd
+
 
 def parse_amount(text: str, name: str, unit: str = "") -> Amount:
     """`name` is the flag or key for the error; `unit` ("usd" or "tok") is taken for a number that has none."""

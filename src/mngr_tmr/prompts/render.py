@@ -14,7 +14,7 @@ from mngr_tmr.publish.schema import schema_text
 
 TEMPLATES = str(files("mngr_tmr.prompts").joinpath("templates"))
 OWN_FOLDER = os.path.join(".mngr", "prompts")
-_TESTING, _NUDGE = "testing.md.j2", "nudge.md.j2"
+_TESTING, _NUDGE, _FINISH = "testing.md.j2", "nudge.md.j2", "finish.md.j2"
 
 
 def render_prompt(run: RunSpec, task: Task) -> str:
@@ -46,6 +46,11 @@ def render_prompt(run: RunSpec, task: Task) -> str:
 def nudge_text() -> str:
     """The one message to an agent that stopped without a result."""
     return render(_NUDGE).strip()
+
+
+def finish_text(reason: str, seconds: float) -> str:
+    """The one message to an agent whose budget is used up."""
+    return render(_FINISH, reason=reason[:1].upper() + reason[1:], seconds=f"{seconds:g}").strip()
 
 
 def render(name: str, own: str = "", **values: Any) -> str:

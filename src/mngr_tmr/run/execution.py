@@ -1,5 +1,6 @@
 """Executes a run, from its beginning or from where it was interrupted."""
 
+import os
 import signal
 import threading
 from collections.abc import Mapping
@@ -13,8 +14,9 @@ from mngr_tmr.engine.clock import RunClock
 from mngr_tmr.engine.journal import read_journal
 from mngr_tmr.engine.loop import Loop
 from mngr_tmr.engine.state import Observe, RunState, fold
+from mngr_tmr.history.spending import used_today
 from mngr_tmr.model.entry import Entry
-from mngr_tmr.model.facts import RunInterrupted, RunResumed
+from mngr_tmr.model.facts import DaySpent, RunInterrupted, RunResumed
 from mngr_tmr.run.end_hosts import end_idle_hosts
 from mngr_tmr.run.ends import end_steps, remove_leftovers, start_hosts, stop_all
 from mngr_tmr.run.integration_stage import Integrate, Tell, open_journal, run_stage
@@ -99,6 +101,9 @@ class Execution:
             with _Interrupts(loop, executor, tell), requests:
                 if self._has_begun or (resume and resume.options):
                     loop.resume(resumed)
+                if state.options.limits.daily_budget:
+                    used = used_today(os.path.dirname(folder.path), clock.now())
+                    loop.record((Entry(clock.now(), "run", "noted", fact=DaySpent(used)),))
                 loop.note(*notes)
                 loop.go()
         finally:

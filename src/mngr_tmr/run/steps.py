@@ -16,10 +16,12 @@ from mngr_tmr.git import Repository
 from mngr_tmr.model.entry import Entry
 from mngr_tmr.model.facts import (
     AgentLaunched,
+    AgentsMetered,
     AgentStopped,
     AnyFact,
     BaseFailures,
     BaseMeasured,
+    FinishRequest,
     NudgeSent,
     PullRequest,
     StopRequest,
@@ -27,13 +29,16 @@ from mngr_tmr.model.facts import (
     VerifyRequest,
     WorkPulled,
 )
+from mngr_tmr.model.money import Used
 from mngr_tmr.model.run import RunSpec
 from mngr_tmr.model.task import Task, agent_of, branch_of
+from mngr_tmr.model.usage import read_usage
 from mngr_tmr.model.verdict import Verified
-from mngr_tmr.prompts.render import nudge_text, render_prompt
+from mngr_tmr.prompts.render import finish_text, nudge_text, render_prompt
 from mngr_tmr.publish.helper import helper_config, helper_setup
 from mngr_tmr.run.artifacts import only_folder, pull_artifacts
 from mngr_tmr.run.end_hosts import end_host
+from mngr_tmr.run.metering import read_spending, unpriced_usd, used_of
 from mngr_tmr.run.polling import ATTEMPT, RUN, TASK, find_known, is_complete, launched_as
 from mngr_tmr.run_folder.attempt import PulledAttempt, needs_verdict, read_attempt_claim
 from mngr_tmr.run_folder.folder import RunFolder, read_json
@@ -73,6 +78,7 @@ class TaskSteps:
         """Each step of a task by its name in the journal."""
         steps: dict[str, Callable[[Entry], AnyFact]] = {
             "base": self.base,
+            "meter": self.meter,
             "launch": self.launch,
             "nudge": self.nudge,
             "pull": self.pull,
@@ -97,23 +103,32 @@ class TaskSteps:
         return launched_as(change.agent, notes=tuple(change.notes))
 
     def nudge(self, intention: Entry) -> NudgeSent:
-        messaged = mngr.message(self._target(intention), nudge_text(), manager=self._manager)
+        text = nudge_text()
+        if isinstance(intention.fact, FinishRequest):
+            text = finish_text(intention.fact.reason, self._state.options.grace_s)
+        messaged = mngr.message(self._target(intention), text, manager=self._manager)
         return NudgeSent(messaged.receipt.status)
 
     def pull(self, intention: Entry) -> WorkPulled:
         """Pulls the outbox, the conversation, the recording, then the branch; uncommitted work as well."""
         slug, attempt = intention.task, intention.attempt
+        request = intention.fact if isinstance(intention.fact, PullRequest) else PullRequest()
+        if request.stop_first:
+            mngr.stop(self._target(intention), manager=self._manager)
         agent = mngr.find(self._target(intention), manager=self._manager)
-        salvage = isinstance(intention.fact, PullRequest) and intention.fact.salvage
         notes = pull_artifacts(agent, self._folder.attempt(slug, attempt), self._writer, self._manager)
-        brought = mngr.pull(agent, include_dirty=salvage, manager=self._manager)
+        brought = mngr.pull(agent, include_dirty=request.salvage, manager=self._manager)
         tree = Repository(self._spec.repo, 0).tree(brought.after) if brought.after else ""
         pulled = PulledAttempt(brought.branch, brought.after, (*notes, *brought.notes), tree)
         refuse_leaks(self._spec, pulled, self._redactor)
         self._writer.write_json(self._folder.file(slug, attempt, "pulled.json"), pulled)
         claim = read_attempt_claim(self._folder, self._tasks[slug], attempt)
         wants_verdict = needs_verdict(claim, pulled.commit, self._spec.base)
-        return WorkPulled(pulled.commit, pulled.tree, wants_verdict)
+        return WorkPulled(pulled.commit, pulled.tree, wants_verdict, self._used(slug, attempt))
+
+    def meter(self, _intention: Entry) -> AgentsMetered:
+        """Reads what the agents that are at work used so far."""
+        return read_spending(self._state, self._manager)
 
     def stop(self, intention: Entry) -> AgentStopped:
         """Stops the agent; with a host of its own, ends that host, or stops it where its work is nowhere else."""
@@ -202,6 +217,11 @@ class TaskSteps:
     def _take_in(self, staging: str, target: str) -> None:
         """Artifacts of a copy of ours, in a folder whose name is ours."""
         self._writer.take_in(only_folder(staging), os.path.join(target, "copy"))
+
+    def _used(self, slug: str, attempt: int) -> Used | None:
+        """What an agent used by the records that came with its work; None where they could not be read."""
+        path = self._folder.file(slug, attempt, "usage.json")
+        return used_of(read_usage(path), unpriced_usd(self._state)) if os.path.exists(path) else None
 
     def _target(self, intention: Entry) -> str:
         """The agent's address, once its launch has told it; until then the name that it was given."""

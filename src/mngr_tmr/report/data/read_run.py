@@ -55,6 +55,7 @@ class RunReader:
             records.state.away_s,
             frozenset(slug for slug, task in records.state.tasks.items() if task.silent_since),
             records.state.steering,
+            records.state.budget.spent,
         )
 
     def _record(self, records: Records, task: Task, problems: list[str]) -> TaskRecord:

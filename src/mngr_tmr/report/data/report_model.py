@@ -11,6 +11,7 @@ from mngr_tmr.engine.steering import SteeringState
 from mngr_tmr.engine.task_state import TaskPhase
 from mngr_tmr.model.integration import Integration
 from mngr_tmr.model.measured import headline
+from mngr_tmr.model.money import Used
 from mngr_tmr.model.record import StageSpan, TaskRecord
 from mngr_tmr.model.run import RunSpec
 from mngr_tmr.model.usage import AgentUsage, add_usages
@@ -31,7 +32,7 @@ class RunReading(Struct, frozen=True):
 
     `phases` tell by slug what a task that is under way is at, and since when; `silent` are those whose busy agents show
     no sign of life. `stage` is the integration as the journal tells it, with a span for each of its steps.
-    `away_s` is time in which no process was at work on the run.
+    `away_s` is time in which no process was at work on the run, `spent` what agents used as a budget counts it.
     """
 
     spec: RunSpec
@@ -47,6 +48,7 @@ class RunReading(Struct, frozen=True):
     away_s: float = 0.0
     silent: frozenset[str] = frozenset()
     steering: SteeringState = SteeringState()
+    spent: Used = Used()
 
     @property
     def took_s(self) -> float:

@@ -19,6 +19,7 @@ from mngr_tmr.model.facts import (
     TaskRetried,
     VerdictsFound,
 )
+from mngr_tmr.report.out.budget_lines import budget_words
 from mngr_tmr.run_folder.redact import NOTHING_TO_HIDE, Redactor
 
 _REDRAW_S = 0.2
@@ -108,6 +109,8 @@ def summary(run: RunState) -> str:
     parts.append(f"slots {run.used_slots}/{run.options.slots}")
     if run.steering.paused_at:
         parts.append(f"paused by {run.steering.paused_by}")
+    if money := budget_words(run.budget.rules, run.budget.spent):
+        parts.append(money)
     if run.capacity.rounds:
         parts.append("waiting for capacity")
     if slow := slowest(run):

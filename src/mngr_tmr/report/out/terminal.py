@@ -14,6 +14,7 @@ from mngr_tmr.report.data.counts import count_line, failures_and_causes, plural
 from mngr_tmr.report.data.report_model import ReportModel
 from mngr_tmr.report.data.saved import saved_agents
 from mngr_tmr.report.data.sections import NAMES, SECTIONS, SectionName
+from mngr_tmr.report.out.budget_lines import budget_end
 from mngr_tmr.report.out.estimate_lines import calibration_line, used_line
 from mngr_tmr.run_folder.folder import RunFolder, runs_folder
 
@@ -50,6 +51,8 @@ def report_lines(
         lines.append(f"agents used {', '.join(used)}, all attempts together")
     if model.spec.estimate and model.is_over:
         lines.append(used_line(model.spec.estimate.total, model.usage, model.now.took_s))
+    if end := budget_end(model.spec, model.now.spent):
+        lines.append(end)
     lines += [calibration_line(calibration)] if calibration else []
     lines += [f"  problem: {problem}" for problem in model.now.problems]
     lines += [f"page: {page}"] if page else []
