@@ -27,7 +27,7 @@ from mngr_tmr.model.facts import RunResumed
 from mngr_tmr.model.run import RunOptions, RunSpec, Secrets
 from mngr_tmr.report.data.counts import plural
 from mngr_tmr.report.out.budget_lines import budget_lines
-from mngr_tmr.report.out.estimate_lines import first_lines
+from mngr_tmr.report.out.estimate_lines import first_lines, skipped_lines
 from mngr_tmr.report.report import WrittenReport, write_report
 from mngr_tmr.report.reporter import Reporter
 from mngr_tmr.run.execution import Execution
@@ -38,13 +38,16 @@ from mngr_tmr.run.preflight import check_agents, check_host, stop_for_problems
 from mngr_tmr.run_folder.folder import RunFolder, make_folder
 from mngr_tmr.run_folder.past_runs import with_expected
 from mngr_tmr.run_folder.redact import Redactor, no_values_in_errors, refuse_test_ids
+from mngr_tmr.unchanged.passes import write_passes
+from mngr_tmr.unchanged.skips import find_unchanged
 
 
 class PipelineRequest(Struct, frozen=True):
     """What a command asks for. `tell` gets lines for a person, `observe` every entry of the journal.
 
     `options` are used by an integration instead of the run's own. With `from_pipe`, the run is made from those results.
-    `slots_reason` says where the number of slots comes from.
+    `slots_reason` says where the number of slots comes from. With `runs_all`, tests get an agent also where nothing
+    that they depend on changed.
     """
 
     manager: mngr.Manager
@@ -58,6 +61,7 @@ class PipelineRequest(Struct, frozen=True):
     options: RunOptions | None = None
     from_pipe: PipeResults | None = None
     slots_reason: str = ""
+    runs_all: bool = False
 
     def say(self, line: str) -> None:
         if self.tell:
@@ -108,14 +112,17 @@ def collect(pipeline: Pipeline) -> Pipeline:
             "--pytest CMD; see docs/pipeline.md, Your own project",
         )
     spec = replace(draft, tasks=with_expected(request.runs, collected.tasks))
-    spec = replace(spec, estimate=estimate_spec(spec, request.runs, manager))
     refuse_test_ids(spec, request.redactor)
+    unchanged = find_unchanged(request.runs, spec, collected.environment)
+    skipped = {} if request.runs_all else unchanged.skipped
+    spec = replace(spec, skipped=skipped, conditions=unchanged.conditions)
+    spec = replace(spec, estimate=estimate_spec(spec, request.runs, manager))
     if request.checks:
         stop_for_problems(check_host(spec.options, copies.at(spec.base), manager), request.say)
     request.say(
         f"run {spec.id}: {plural(len(spec.tasks), 'test')} at {spec.base[:12]}, {request.slots_reason}"
     )
-    for line in (*first_lines(spec), *budget_lines(spec)):
+    for line in (*first_lines(spec), *skipped_lines(spec), *budget_lines(spec)):
         request.say(line)
     return replace(pipeline, spec=spec, copies=copies)
 
@@ -163,8 +170,11 @@ def integrate(pipeline: Pipeline) -> Pipeline:
 
 
 def report(pipeline: Pipeline) -> Pipeline:
-    """Writes the page, the summary and the other files that tell of the run."""
-    return replace(pipeline, written=write_report(pipeline.run_folder))
+    """Writes the page, the summary and other files that tell of the run; for later ones, which tests passed."""
+    written = write_report(pipeline.run_folder)
+    if written.model.state == "finished":
+        write_passes(pipeline.run_folder, written.model.spec, written.model.now.records)
+    return replace(pipeline, written=written)
 
 
 STAGES: tuple[Stage, ...] = (collect, prepare, map, integrate, report)

@@ -92,7 +92,7 @@ def thread_pools(source: str) -> list[int]:
     ("find", "home", "others"),
     [
         (renames, "mngr_lib/files.py", _RENAMES),
-        (proc_readers, "mngr_lib/proc.py", set()),
+        (proc_readers, "mngr_lib/proc.py", {"mngr_tmr/publish/program/reads.py"}),
         (suggestions, "mngr_lib/suggest.py", {"mngr_tmr/publish/program/results.py"}),
         (joined_threads, "mngr_lib/threads.py", _JOINS),
         # Pieces of a page are compressed in order while others are still being read.

@@ -48,7 +48,7 @@ def command(context: click.Context, /, paths: tuple[str, ...], as_json: bool, **
     mngr tmr collect tests/e2e --json -- -k create
     """
     place = find_place(context)
-    spec, _ = collect_spec(place, paths, read_settings(place.manager, flags))
+    spec, _ = collect_spec(place, paths, {**read_settings(place.manager, flags), "runs_all": True})
     if as_json:
         click.echo(msgspec.json.encode(document(spec)).decode())
         return 0
@@ -59,7 +59,7 @@ def command(context: click.Context, /, paths: tuple[str, ...], as_json: bool, **
 
 def line(spec: RunSpec, task: Task) -> dict[str, Any]:
     """What creates the agent of one test; `test` and `tmr` only travel along, for `integrate -`."""
-    carried = Carried(task, replace(spec, tasks=()), len(spec.tasks))
+    carried = Carried(task, replace(spec, tasks=(), conditions={}), len(spec.tasks))
     return {
         "name": agent_of(spec.id, task.slug),
         "branch": f"{spec.base}:{branch_of(spec.id, task.slug)}",

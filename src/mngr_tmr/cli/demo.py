@@ -123,6 +123,7 @@ def _settings(demo: DemoSetup) -> dict[str, Any]:
         "integrator_type": "scripted",
         "integrator_args": [settle],
         "env": user_packages(),
+        "runs_all": True,
     }
 
 

@@ -59,6 +59,7 @@ def collect_spec(place: Place, paths: tuple[str, ...], settings: dict[str, Any])
         runs=place.runs,
         secrets=Secrets(env),
         redactor=make_redactor(env, draft.repo, draft.base),
+        runs_all=bool(settings.get("runs_all")),
     )
     return walk(Pipeline(request, draft), last=collect).spec, why
 

@@ -12,7 +12,14 @@ from mngr_lib.command_options import note
 from mngr_tmr.cli.finish import INTERRUPTED, run_to_end
 from mngr_tmr.cli.places import Place, find_place
 from mngr_tmr.cli.run import make_pipeline
-from mngr_tmr.cli.settings import out_option, preflight_option, pytest_option, read_settings, with_run_options
+from mngr_tmr.cli.settings import (
+    all_option,
+    out_option,
+    preflight_option,
+    pytest_option,
+    read_settings,
+    with_run_options,
+)
 from mngr_tmr.git import run_git
 from mngr_tmr.report.data.counts import count_line
 from mngr_tmr.report.out.progress import clock
@@ -48,6 +55,7 @@ _LOCK = "nightly.lock"
 @click.option(
     "--reviewed", metavar="RUN", help="Mark the branch of this run as reviewed, and do nothing else."
 )
+@all_option
 @out_option
 @click.option("--dry-run", is_flag=True, help="Only say whether a run would start.")
 @preflight_option

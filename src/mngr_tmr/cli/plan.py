@@ -9,16 +9,18 @@ import mngr
 from mngr_tmr.cli.draft import collect_spec
 from mngr_tmr.cli.places import find_place
 from mngr_tmr.cli.settings import (
+    all_option,
     environment,
     preflight_option,
     pytest_option,
     read_settings,
     with_run_options,
 )
+from mngr_tmr.model.run import tasks_with_agents
 from mngr_tmr.model.task import agent_of
 from mngr_tmr.report.data.counts import plural
 from mngr_tmr.report.out.budget_lines import budget_lines
-from mngr_tmr.report.out.estimate_lines import task_words, total_lines
+from mngr_tmr.report.out.estimate_lines import skipped_lines, task_words, total_lines
 from mngr_tmr.report.out.progress import clock
 from mngr_tmr.run.preflight import check_agents, finding_line
 
@@ -28,6 +30,7 @@ from mngr_tmr.run.preflight import check_agents, finding_line
 @with_run_options
 @pytest_option
 @click.option("--base", metavar="REF", help="The commit to start from (default: HEAD).")
+@all_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 @preflight_option
 @click.pass_context
@@ -39,6 +42,7 @@ def command(context: click.Context, /, paths: tuple[str, ...], as_json: bool, **
 
     \b
     mngr tmr plan tests/e2e
+    mngr tmr plan tests/e2e --all
     mngr tmr plan tests/e2e --slots 4 -- -k create
     """
     place = find_place(context)
@@ -55,14 +59,17 @@ def command(context: click.Context, /, paths: tuple[str, ...], as_json: bool, **
         return 0
     estimate = spec.estimate
     assert estimate is not None, "the first stage makes one"
-    for task in sorted(spec.tasks, key=lambda task: -task.expected_s):
+    for task in sorted(tasks_with_agents(spec), key=lambda task: -task.expected_s):
         words = task_words(estimate.tasks[task.slug])
         click.echo(f"{agent_of(spec.id, task.slug)}  {task.node_id}  {words}")
-    longest = clock(spec.options.timeout_s * -(-len(spec.tasks) // spec.options.slots))
+    for task in spec.tasks:
+        if task.slug in spec.skipped:
+            click.echo(f"skipped  {task.node_id}  {spec.skipped[task.slug].reason}")
+    longest = clock(spec.options.timeout_s * -(-len(tasks_with_agents(spec)) // spec.options.slots))
     click.echo(
         f"{plural(len(spec.tasks), 'test')} at {spec.base[:12]}, {why}; at most {longest} and verification"
     )
-    for line in (*total_lines(spec, estimate), *budget_lines(spec)):
+    for line in (*total_lines(spec, estimate), *skipped_lines(spec), *budget_lines(spec)):
         click.echo(line)
     for problem in problems:
         click.echo(finding_line(problem), err=True)

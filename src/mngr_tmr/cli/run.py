@@ -9,6 +9,7 @@ from mngr_tmr.cli.finish import run_to_end
 from mngr_tmr.cli.output import progress_of
 from mngr_tmr.cli.places import Place, find_place
 from mngr_tmr.cli.settings import (
+    all_option,
     format_option,
     out_option,
     preflight_option,
@@ -17,6 +18,7 @@ from mngr_tmr.cli.settings import (
     secrets_of,
     with_run_options,
 )
+from mngr_tmr.model.run import tasks_with_agents
 from mngr_tmr.report.out.progress import Progress
 from mngr_tmr.run_folder.redact import joined_values, make_redactor
 from mngr_tmr.stages import Pipeline, PipelineRequest, collect, walk
@@ -28,6 +30,7 @@ from mngr_tmr.stages import Pipeline, PipelineRequest, collect, walk
 @pytest_option
 @click.option("--base", metavar="REF", help="The commit to start from (default: HEAD).")
 @click.option("--name", metavar="NAME", help="The run's name (default: from the time).")
+@all_option
 @out_option
 @format_option
 @click.option("--dry-run", is_flag=True, help="Collect and show the plan; launch nothing.")
@@ -49,7 +52,7 @@ def command(context: click.Context, /, paths: tuple[str, ...], form: str, dry_ru
     pipeline, progress = make_pipeline(place, paths, settings, form, checks=not dry_run)
     if not dry_run:
         return run_to_end(pipeline, progress, collect)
-    for task in walk(pipeline, last=collect).spec.tasks:
+    for task in tasks_with_agents(walk(pipeline, last=collect).spec):
         click.echo(task.node_id)
     return 0
 
@@ -76,5 +79,6 @@ def make_pipeline(
         observe=progress,
         checks=checks and not settings.get("no_preflight"),
         slots_reason=why,
+        runs_all=bool(settings.get("runs_all")),
     )
     return Pipeline(request, draft), progress

@@ -127,6 +127,12 @@ _OPTIONS = (
 )
 
 
+all_option = click.option(
+    "--all",
+    "runs_all",
+    is_flag=True,
+    help="An agent for every test, also where nothing that it depends on changed since its last verified pass.",
+)
 out_option = click.option("--out", metavar="DIR", help="Where runs are kept (default: .mngr/tmr).")
 preflight_option = click.option(
     "--no-preflight",

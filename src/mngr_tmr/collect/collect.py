@@ -22,12 +22,16 @@ _NO_PROGRAM = 127
 
 
 class Collected(Struct, frozen=True):
-    """What pytest found. `wrong_code` names code under test that is not the copy's own; empty when all is."""
+    """What pytest found. `wrong_code` names code under test that is not the copy's own; empty when all is.
+
+    `environment` is a digest of the Python and the distributions that the tests run with.
+    """
 
     tasks: tuple[Task, ...]
     command: tuple[str, ...]
     deselected: tuple[str, ...] = ()
     wrong_code: str = ""
+    environment: str = ""
 
 
 def collect(
@@ -64,7 +68,7 @@ def collect(
     if run.tutorial:
         blocks = cited_blocks(run, tasks)
         tasks = tuple(replace(task, blocks=blocks.get(task.node_id, ())) for task in tasks)
-    return Collected(tasks, command, deselected, ran.facts.wrong_code)
+    return Collected(tasks, command, deselected, ran.facts.wrong_code, ran.facts.environment)
 
 
 def unique_tasks(tests: Iterable[CollectedTest]) -> tuple[Task, ...]:

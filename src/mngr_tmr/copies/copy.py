@@ -25,11 +25,15 @@ _SILENT_HOST_S = 60.0
 
 
 class PytestRequest(Struct, frozen=True):
-    """What pytest shall do: run only these tests (None: all), look only into these files (None: all)."""
+    """What pytest shall do: run only these tests (None: all), look only into these files (None: all).
+
+    With `reads` it is noted which files each test reads.
+    """
 
     node_ids: tuple[str, ...] | None = msgspec.field(default=None, name="wanted")
     files: tuple[str, ...] | None = None
     run: str = ""
+    reads: bool = False
 
 
 class PytestResult(Struct, frozen=True):

@@ -49,6 +49,34 @@ class Origin(Struct, frozen=True, tag_field="kind", tag="origin"):
     node_id: str = ""
 
 
+class EnvironmentMark(Struct, frozen=True, tag_field="kind", tag="environment"):
+    """A digest of the version of Python and of the distributions that the tests find."""
+
+    mark: str
+
+
+class Reads(Struct, frozen=True, tag_field="kind", tag="reads"):
+    """What a test read of the working copy, or with an empty `node_id` what counts for every test.
+
+    `folders` were listed by tests, `searched` by pytest while it collected.
+    """
+
+    node_id: str
+    files: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
+    searched: tuple[str, ...] = ()
+
+
+class Observed(Struct, frozen=True, tag_field="kind", tag="observed"):
+    """Reading was watched to the end. `unknown` says why it could not be seen.
+
+    `mixed`: tests left files in the working copy that later ones may have used.
+    """
+
+    unknown: str = ""
+    mixed: bool = False
+
+
 class PytestEnd(Struct, frozen=True, tag_field="kind", tag="end"):
     """Pytest came to its own end."""
 
@@ -62,6 +90,9 @@ class PytestFacts(Struct, frozen=True):
     phases: tuple[PytestPhase, ...] = ()
     broken: tuple[Broken, ...] = ()
     origins: tuple[Origin, ...] = ()
+    reads: tuple[Reads, ...] = ()
+    observed: Observed | None = None
+    environment: str = ""
     has_ended: bool = False
     unreadable: int = 0
 
@@ -85,12 +116,13 @@ class PytestFacts(Struct, frozen=True):
         )
 
 
-_DECODER = msgspec.json.Decoder(CollectedTest | PytestPhase | Broken | Origin | PytestEnd)
+_Fact = CollectedTest | PytestPhase | Broken | Origin | EnvironmentMark | Reads | Observed | PytestEnd
+_DECODER = msgspec.json.Decoder(_Fact)
 
 
 def read_facts(data: bytes) -> PytestFacts:
     """Reads the plugin's lines; one that cannot be read is counted, not guessed at."""
-    known: list[CollectedTest | PytestPhase | Broken | Origin | PytestEnd] = []
+    known: list[_Fact] = []
     unreadable = 0
     for line in data.split(b"\n"):
         try:
@@ -102,6 +134,9 @@ def read_facts(data: bytes) -> PytestFacts:
         phases=tuple(one for one in known if isinstance(one, PytestPhase)),
         broken=tuple(one for one in known if isinstance(one, Broken)),
         origins=tuple(one for one in known if isinstance(one, Origin)),
+        reads=tuple(one for one in known if isinstance(one, Reads)),
+        observed=next((one for one in known if isinstance(one, Observed)), None),
+        environment=next((one.mark for one in known if isinstance(one, EnvironmentMark)), ""),
         has_ended=any(isinstance(one, PytestEnd) for one in known),
         unreadable=unreadable,
     )

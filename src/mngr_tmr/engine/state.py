@@ -17,6 +17,7 @@ from mngr_tmr.engine.task_state import HOLDS_SLOT, TaskPhase, TaskState, task_af
 from mngr_tmr.model.entry import Entry, Step
 from mngr_tmr.model.facts import (
     AgentLaunched,
+    BaseMeasured,
     IntegrationRepeated,
     LaunchingStopped,
     RunInterrupted,
@@ -67,9 +68,12 @@ class RunState:
         }
         self.addresses: dict[str, str] = {}
         self.names = {task.slug: task.node_id.rpartition("::")[2] for task in spec.tasks}
+        for slug in spec.skipped.keys() & self.tasks.keys():
+            self.tasks[slug] = replace(self.tasks[slug], phase=TaskPhase.ENDED, is_skipped=True)
         # Longest first, as far as past runs tell: a long task that starts last is waited for at the end.
         longest_first = sorted(spec.tasks, key=lambda task: -task.expected_s)
-        self.queue: dict[str, None] = dict.fromkeys(task.slug for task in longest_first)
+        to_run = (task.slug for task in longest_first if task.slug not in spec.skipped)
+        self.queue: dict[str, None] = dict.fromkeys(to_run)
         self.live: dict[str, None] = {}
         self.to_verify: dict[str, None] = {}
         self.strays: dict[str, None] = {}
@@ -265,6 +269,7 @@ class RunState:
         self.groups = self.groups.after(entry)
         if entry.step == "base" and entry.kind in ("done", "failed"):
             self.base = entry.kind
+            self._run_skipped(fact.not_passed if isinstance(fact, BaseMeasured) else tuple(self.spec.skipped))
         elif isinstance(fact, RunPaused):
             self._begin_pause(fact.since, entry.at)
         elif isinstance(fact, RunResumed):
@@ -286,6 +291,13 @@ class RunState:
             self.is_out_of_budget = fact.cause == "budget"
         elif isinstance(fact, RunInterrupted):
             self.may_launch, self.is_aborting = False, fact.abort
+
+    def _run_skipped(self, slugs: Iterable[str]) -> None:
+        """Puts skipped tasks into the queue: nothing shows that these pass at the base."""
+        for slug in slugs:
+            state = self.tasks.get(slug)
+            if state is not None and state.is_skipped:
+                self._place(state, TaskState(slug, state.agent, since=self.last_at))
 
     def _requeue(self, again: Iterable[str]) -> None:
         """Gives tasks a new attempt: those that an interrupt cut off, and those that were asked for."""

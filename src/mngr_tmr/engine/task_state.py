@@ -50,6 +50,7 @@ class TaskState(Struct, frozen=True):
     that is verified `alone` shares no working copy with others. A pull or verification that failed with its host was
     tried again so many `retries`, and is not before `retry_at`. `verdict` is that of its last verification.
     `fix` is the task whose fix is tried on it, or has fixed it; with the fixes in `tried` it did not pass.
+    A task that `is_skipped` has ended without an agent.
     """
 
     slug: str
@@ -76,6 +77,7 @@ class TaskState(Struct, frozen=True):
     verdict: str = ""
     fix: str = ""
     tried: tuple[str, ...] = ()
+    is_skipped: bool = False
     notes: tuple[str, ...] = ()
 
     @property

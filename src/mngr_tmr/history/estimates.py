@@ -14,6 +14,7 @@ from mngr_tmr.model.estimate import (
     estimate_run,
     is_inside,
     prior_estimate,
+    total_of,
 )
 from mngr_tmr.model.run import RunSpec
 from mngr_tmr.run_folder.folder import RunFolder, read_json, run_names
@@ -50,9 +51,11 @@ def estimate_spec(spec: RunSpec, runs: str, manager: mngr.Manager) -> RunEstimat
     for row in (row for run in past for row in run.rows if row.attempt):
         known.setdefault(slugs.get(row.test, f"gone {row.test}"), []).append(_past_task(row))
     estimate = estimate_run(slugs.values(), known, prior, options.slots, tuple(sorted(prices)))
+    to_run = [one for slug, one in estimate.tasks.items() if slug not in spec.skipped]
+    total = total_of(to_run, options.slots) if spec.skipped else estimate.total
     dearest = max(price.input for price in mngr.model_prices(manager=manager).values())
     fast = max(map(_fast_usd, prices.values()), default=dearest)
-    return replace(estimate, fast_usd=fast, unpriced_usd=dearest)
+    return replace(estimate, total=total, fast_usd=fast, unpriced_usd=dearest)
 
 
 def calibrate(runs: Iterable[RunFacts]) -> Calibration | None:

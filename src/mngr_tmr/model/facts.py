@@ -215,10 +215,14 @@ class BaseFailures(JournalFact, frozen=True, tag="base_failures"):
 
 
 class BaseMeasured(JournalFact, frozen=True, tag="base"):
-    """How many tests were run at the base commit, and what failed alike there."""
+    """How many tests were run at the base commit, and what failed alike there.
+
+    `not_passed` are those of the tasks without an agent that need one after all.
+    """
 
     tests: int = 0
     groups: tuple[FailureGroup, ...] = ()
+    not_passed: tuple[str, ...] = ()
 
 
 class IntegrationRepeated(JournalFact, frozen=True, tag="integrate_again"):

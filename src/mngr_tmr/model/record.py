@@ -10,7 +10,7 @@ from mngr_tmr.model.task import Task
 from mngr_tmr.model.usage import NO_USAGE, AgentUsage
 from mngr_tmr.model.verdict import Verified
 
-End = Literal["result", "failed", "running", "queued", "not_run"]
+End = Literal["result", "failed", "running", "queued", "not_run", "skipped"]
 
 
 class Commit(Struct, frozen=True):

@@ -7,6 +7,7 @@ from typing import Literal
 
 from msgspec import Struct, field
 
+from mngr_tmr.model.dependencies import SkippedTask
 from mngr_tmr.model.estimate import RunEstimate
 from mngr_tmr.model.limits import RunLimits
 from mngr_tmr.model.task import Task
@@ -70,6 +71,7 @@ class RunSpec(Struct, frozen=True):
 
     `estimate` is what it was expected to use when it began; runs of older versions have none.
     `pytest` is run in `folder` of a working copy, with `pytest_args` as they were given.
+    `skipped` are tasks without an agent, by slug, and `conditions` digests of how each task is run.
     """
 
     id: str
@@ -84,12 +86,19 @@ class RunSpec(Struct, frozen=True):
     schema: int = 1
     folder: str = ""
     estimate: RunEstimate | None = None
+    skipped: dict[str, SkippedTask] = {}
+    conditions: dict[str, str] = {}
 
     @property
     def pytest_in_copy(self) -> tuple[str, ...]:
         """How pytest is started in a working copy: by the Python of the copy, where it has one of its own."""
         has_own_python = self.options.own_venv and os.path.isabs(self.pytest[0])
         return ("python3", *self.pytest[1:]) if has_own_python else self.pytest
+
+
+def tasks_with_agents(run: RunSpec) -> list[Task]:
+    """The tasks that are not skipped."""
+    return [task for task in run.tasks if task.slug not in run.skipped]
 
 
 class Secrets(Struct, frozen=True):

@@ -4,6 +4,8 @@ from typing import Literal
 
 from msgspec import Struct
 
+from mngr_tmr.model.dependencies import Dependencies
+
 TestOutcome = Literal["passed", "failed", "error", "skipped", "missing"]
 Verdict = Literal["passed", "failed", "flaky", "skipped", "error", "wrong_code", "cannot_tell"]
 
@@ -22,7 +24,7 @@ class Verified(Struct, frozen=True):
     """The verdict on one test at one commit.
 
     `wrong_code` means that other code than the copy's was tested, `cannot_tell` that the test passed and nothing shows
-    which code it tested.
+    which code it tested. `dependencies` are known of a test that passed, where its runs told them.
     """
 
     node_id: str
@@ -31,6 +33,7 @@ class Verified(Struct, frozen=True):
     reason: str = ""
     runs: tuple[TestRun, ...] = ()
     added: tuple[str, ...] = ()
+    dependencies: Dependencies | None = None
 
 
 def verdict_of(runs: tuple[TestRun, ...]) -> Verdict:

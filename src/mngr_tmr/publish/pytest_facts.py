@@ -4,7 +4,7 @@ Needs pytest 7 and the standard library, so that it works in any project's envir
 file: `facts` (where to write), `root` (the working copy), `repo` (the checkout it was made from), `names` (modules of
 the project; `strong` are those that are packages), `wanted` (node ids to run) and `files` (where to look for tests; the
 others are not even collected), `run` (the name of the kit's artifacts), `child` (where to write what Python programs
-that the tests start run first).
+that the tests start run first), `tracked` (the files whose reading is noted by test, None: not at all).
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -22,6 +23,7 @@ TEXT_LIMIT = 8000
 # Written beside this file: they are shared with the program that gave it to pytest.
 installed: Any = importlib.import_module("mngr_tmr_installed")
 started: Any = importlib.import_module("mngr_tmr_started")
+reads: Any = importlib.import_module("mngr_tmr_reads")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -65,11 +67,16 @@ class Facts:
             self.look_at_distributions()
         self.started = started.StartedPrograms(self.write)
         self.started.watch()
+        self.reads = (
+            reads.ReadsOfTests(ask, self.write) if is_reporter and ask["tracked"] is not None else None
+        )
+        self.test_files: set[str] = set()
 
     def look_at_distributions(self) -> None:
         """What this interpreter has of the project; its names are what programs are asked for."""
         ask = self.ask
         self.write("python", bin=os.path.dirname(sys.executable))
+        self.write("environment", mark=reads.environment_mark())
         for found in installed.distributions(ask["root"], ask["repo"], ask["strong"]):
             self.write("installed", **found)
             ask["strong"] = sorted({*ask["strong"], *found["names"]})
@@ -123,6 +130,7 @@ class Facts:
         path, line = str(getattr(item, "path", item.fspath)), item.location[1]
         file = os.path.relpath(os.path.realpath(path), self.ask["root"])
         number = 0 if line is None else line + 1
+        self.test_files.add(file)
         self.write("test", node_id=item.nodeid, file=file, line=number, deselected=deselected)
 
     def pytest_runtest_logreport(self, report: Any) -> None:
@@ -136,14 +144,22 @@ class Facts:
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: Any) -> Iterator[None]:
         self.started.node_id = item.nodeid
-        yield
+        with self.reads.test(item.nodeid) if self.reads else nullcontext():
+            yield
         self.started.node_id = ""
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_fixture_setup(self, fixturedef: Any) -> Iterator[None]:
+        with self.reads.wide_fixture() if self.reads and fixturedef.scope != "function" else nullcontext():
+            yield
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, exitstatus: Any) -> None:
         if self.has_collected:
             for name, path, used in self.modules():
                 self.write("module", name=name, path=path, used=used)
+        if self.reads:
+            self.reads.tell(self.test_files)
         if self.is_reporter:
             self.write("end", code=int(exitstatus))
 

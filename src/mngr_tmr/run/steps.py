@@ -13,6 +13,7 @@ from mngr_tmr.copies.hosts import host_words
 from mngr_tmr.engine.state import RunState, shared_with
 from mngr_tmr.failures.alike import alike_failures
 from mngr_tmr.git import Repository
+from mngr_tmr.model.dependencies import packed
 from mngr_tmr.model.entry import Entry
 from mngr_tmr.model.facts import (
     AgentLaunched,
@@ -206,8 +207,13 @@ class TaskSteps:
                 tell=lambda so_far: self._tell(BaseFailures(alike_failures(self._spec, so_far))),
             )
             self._take_in(artifacts, self._folder.base_artifacts)
-        self._writer.write_json(self._folder.base, measured)
-        return BaseMeasured(len(measured), alike_failures(self._spec, measured))
+        depend = {test: one.dependencies for test, one in measured.items() if one.dependencies}
+        self._writer.write_json(self._folder.base_dependencies, packed(depend))
+        bare = {test: msgspec.structs.replace(one, dependencies=None) for test, one in measured.items()}
+        self._writer.write_json(self._folder.base, bare)
+        skipped = {slug: self._tasks[slug].node_id for slug in self._spec.skipped}
+        not_passed = (slug for slug, test in skipped.items() if measured[test].verdict != "passed")
+        return BaseMeasured(len(measured), alike_failures(self._spec, measured), tuple(not_passed))
 
     def _without_secrets(self, step: Callable[[Entry], AnyFact], intention: Entry) -> AnyFact:
         """Does a step; its error names no secret: a setup that fails may have shown its environment."""

@@ -28,6 +28,8 @@ class RunFolder:
         self.requests = os.path.join(self.path, "requests")
         self.log = os.path.join(self.path, "run.log")
         self.base = os.path.join(self.path, "base.json")
+        self.base_dependencies = os.path.join(self.path, "base-dependencies.json")
+        self.passes = os.path.join(self.path, "passes.json")
         self.base_artifacts = os.path.join(self.path, "base")
         self.integration = os.path.join(self.path, "integration.json")
         self.pr = os.path.join(self.path, "pr.md")

@@ -10,6 +10,7 @@ from mngr_tmr.engine.admission import wait_of
 from mngr_tmr.engine.journal import read_journal
 from mngr_tmr.engine.state import RunState, fold
 from mngr_tmr.engine.task_state import TaskPhase, TaskState
+from mngr_tmr.model.dependencies import Dependencies, DependencyTable
 from mngr_tmr.model.entry import Entry
 from mngr_tmr.model.record import Commit, End, StageSpan, TaskRecord, TaskSpan
 from mngr_tmr.model.result import Claim
@@ -88,10 +89,10 @@ class Records:
         return TaskRecord(
             task,
             _end(state, self.state.stopped_why),
-            state.attempt,
-            state.agent,
+            0 if state.is_skipped else state.attempt,
+            "" if state.is_skipped else state.agent,
             state.stage,
-            state.message if state.phase != TaskPhase.QUEUED else self.why_queued(task.slug),
+            self._message(state),
             claim,
             before,
             after,
@@ -110,6 +111,11 @@ class Records:
             state.cause,
             fixed_by,
         )
+
+    def _message(self, state: TaskState) -> str:
+        if state.is_skipped:
+            return self.spec.skipped[state.slug].reason
+        return state.message if state.phase != TaskPhase.QUEUED else self.why_queued(state.slug)
 
     def why_queued(self, slug: str) -> str:
         """Why a queued task has no agent yet; empty where it only waits for a slot."""
@@ -130,9 +136,18 @@ def read_base(folder: RunFolder) -> dict[str, Verified]:
     return _read(folder.base, dict[str, Verified]) or {}
 
 
+def read_base_dependencies(folder: RunFolder) -> dict[str, Dependencies]:
+    """What each test that passed at the base depends on; empty where that is not known."""
+    try:
+        return (_read(folder.base_dependencies, DependencyTable) or DependencyTable()).unpacked()
+    except (mngr.MngrError, LookupError):
+        return {}
+
+
 def spans(spec: RunSpec, entries: Sequence[Entry]) -> dict[str, tuple[TaskSpan, ...]]:
     """Every task's life as stretches of time, all attempts in one line."""
-    run, marks = RunState(spec), {task.slug: [(spec.created_at, TaskPhase.QUEUED)] for task in spec.tasks}
+    run = RunState(spec)
+    marks = {slug: [(spec.created_at, state.phase)] for slug, state in run.tasks.items()}
     for entry in entries:
         for task in run.apply(entry):
             if run.tasks[task].phase != marks[task][-1][1]:
@@ -147,6 +162,8 @@ def _stretches(marks: Sequence[tuple[float, TaskPhase]], last_at: float) -> Iter
 
 
 def _end(state: TaskState, stopped_why: str) -> End:
+    if state.is_skipped:
+        return "skipped"
     if state.phase == TaskPhase.QUEUED:
         return "not_run" if stopped_why else "queued"
     if state.phase != TaskPhase.ENDED:

@@ -14,6 +14,7 @@ from mngr_tmr.model.run import RunSpec
 from mngr_tmr.model.task import Task
 from mngr_tmr.model.verdict import TestRun, Verified, verdict_of
 from mngr_tmr.verify.added import added_tests, files_of_added
+from mngr_tmr.verify.dependencies import dependencies_of
 from mngr_tmr.verify.verdicts import proven_run, reason_of, runs_of
 
 # A test that ends the whole process takes those after it along: they get another process.
@@ -65,7 +66,10 @@ def verify_equal(
         for number, check in enumerate(checks):
             if number:
                 copy.empty_outbox()
-            verified = _verified(check.task.node_id, check.commit, _run_often(copy, run, check.task))
+            rans = _run_often(copy, run, check.task)
+            verified = _verified(check.task.node_id, check.commit, rans)
+            if number == 0:  # a later one may use what an earlier one left
+                verified = _with_dependencies(run, check.task, verified, rans)
             if number == 0:
                 added, problem = added_tests(copy, run)
             elif verified.verdict not in _BEYOND_DOUBT:
@@ -97,7 +101,7 @@ def measure_base(
         for number in range(max(1, run.options.verify_runs)):
             if rounds:
                 tell(_all_verified(run, rounds))
-            rounds.append(_run_all(copy, run, required, f"base-{number + 1}"))
+            rounds.append(_run_all(copy, run, required, f"base-{number + 1}", is_watched=True))
         if artifacts:
             copy.pull_outbox(artifacts)
     return _all_verified(run, rounds)
@@ -115,24 +119,36 @@ def _run_often(copy: Copy, run: RunSpec, task: Task) -> list[PytestResult]:
     end = time.monotonic() + run.options.verify_deadline_s
     rans: list[PytestResult] = []
     for number in range(max(1, run.options.verify_runs)):
-        ask = PytestRequest((task.node_id,), (task.file,), f"verify-{number + 1}")
+        ask = PytestRequest((task.node_id,), (task.file,), f"verify-{number + 1}", reads=True)
         rans.append(copy.pytest(run.pytest_args, ask, max(1.0, end - time.monotonic())))
         if rans[-1].facts.wrong_code or rans[-1].timed_out or not rans[-1].facts.phases:
             break
     return rans
 
 
-def _run_all(copy: Copy, run: RunSpec, required: tuple[str, ...], name: str) -> list[PytestResult]:
+def _run_all(
+    copy: Copy, run: RunSpec, required: tuple[str, ...], name: str, *, is_watched: bool = False
+) -> list[PytestResult]:
     """Many tests, once each."""
     rans: list[PytestResult] = []
     left, args = required, (*run.pytest_args, *files_of_added(run, copy.commit, required))
     for _ in range(_ROUNDS):
-        rans.append(copy.pytest(args, PytestRequest(left, None, name), run.options.verify_deadline_s))
+        ask = PytestRequest(left, None, name, reads=is_watched)
+        rans.append(copy.pytest(args, ask, run.options.verify_deadline_s))
         reached = {phase.node_id for phase in rans[-1].facts.phases}
         left = tuple(node_id for node_id in left if node_id not in reached)
         if not left or not reached or rans[-1].facts.has_ended or rans[-1].timed_out:
             break
     return rans
+
+
+def _with_dependencies(
+    run: RunSpec, task: Task, verified: Verified, rans: Sequence[PytestResult]
+) -> Verified:
+    if verified.verdict != "passed":
+        return verified
+    found = dependencies_of(rans, task.node_id, task.file, setup=run.options.setup)
+    return replace(verified, dependencies=found)
 
 
 def _telling(rans: list[PytestResult], node_id: str) -> PytestResult:
@@ -142,11 +158,15 @@ def _telling(rans: list[PytestResult], node_id: str) -> PytestResult:
 
 
 def _all_verified(run: RunSpec, rounds: Sequence[list[PytestResult]]) -> dict[str, Verified]:
-    node_ids = dict.fromkeys(task.node_id for task in run.tasks)
-    return {
-        node_id: _verified(node_id, run.base, [_telling(rans, node_id) for rans in rounds])
-        for node_id in node_ids
-    }
+    verdicts = {}
+    everything = [ran for rans in rounds for ran in rans]
+    is_mixed = any(ran.facts.observed and ran.facts.observed.mixed for ran in everything)
+    for task in run.tasks:
+        telling = [_telling(rans, task.node_id) for rans in rounds]
+        verified = _verified(task.node_id, run.base, telling)
+        seen = everything if is_mixed else telling
+        verdicts[task.node_id] = _with_dependencies(run, task, verified, seen)
+    return verdicts
 
 
 def _verified(node_id: str, commit: str, rans: list[PytestResult]) -> Verified:

@@ -6,6 +6,7 @@ import argparse
 import glob
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -18,6 +19,7 @@ from typing import Any, NamedTuple
 
 from mngr_tmr.publish.program.config import CONFIG, TIMED_OUT, WRONG_CODE, ProblemError, git
 from mngr_tmr.publish.program.origins import INSIDE, OUTSIDE, UNKNOWN, Origins, own_names
+from mngr_tmr.publish.program.reads import AccessTimes
 from mngr_tmr.publish.program.results import read_tries
 
 SHOWN = 4000
@@ -28,6 +30,7 @@ RUN_FIRST = (
     "os.path.isfile(p) and exec(e.FileLoader('', p).get_data(p), {{}})\n"
 )
 NOTES = ("python", "module", "child", "started", "installed")
+MADE_BY_TOOLS = re.compile(r"(^|/)(__pycache__|\.pytest_cache|[^/]+\.egg-info)/")
 
 
 class Seen(NamedTuple):
@@ -113,6 +116,7 @@ def ask(**asked: Any) -> dict[str, Any]:
         "run": asked.get("run", ""),
         "names": names,
         "strong": strong,
+        "tracked": None,
     }
 
 
@@ -142,7 +146,7 @@ def run_pytest(order: dict[str, Any], args: list[str], timeout_s: float, output:
 def write_plugin(folder: str, order: dict[str, Any]) -> None:
     """The plugin, the modules that it needs, and its order."""
     texts = {"mngr_tmr_facts.py": CONFIG["plugin"].encode(), "ask.json": json.dumps(order).encode()}
-    for name in ("installed", "started", "child"):
+    for name in ("installed", "started", "child", "reads"):
         texts[f"mngr_tmr_{name}.py"] = get_data(PACKAGE, name + ".py") or b""
     if not order["sites"]:
         os.mkdir(os.path.join(folder, "children"))
@@ -221,7 +225,7 @@ def read_facts(path: str) -> list[dict[str, Any]]:
         for line in file:
             try:
                 fact = json.loads(line.decode())
-                if fact["kind"] != "origin":
+                if fact["kind"] not in ("origin", "observed"):
                     facts.append(fact)
             except (ValueError, KeyError, TypeError):
                 continue
@@ -231,8 +235,52 @@ def read_facts(path: str) -> list[dict[str, Any]]:
 def judge(options: argparse.Namespace, args: list[str]) -> int:
     """For the orchestrator: runs pytest as asked on stdin, its output on stderr, facts on stdout."""
     asked = json.load(sys.stdin)
-    seen = run_pytest(ask(**asked), args, options.timeout, sys.stderr.buffer)
+    order, observed = ask(**asked), None
+    if asked.get("reads"):
+        observed = WatchedCopy(order["root"])
+        order.update(observed.order)
+    seen = run_pytest(order, args, options.timeout, sys.stderr.buffer)
     sys.stderr.flush()
-    for fact in seen.facts:
-        print(json.dumps(fact))
+    for fact in [*seen.facts, *(observed.facts(seen.facts) if observed else ())]:
+        if fact["kind"] != "watching":
+            print(json.dumps(fact))
     return seen.code
+
+
+class WatchedCopy:
+    """What the tests read of the working copy, as far as that can be known here."""
+
+    def __init__(self, root: str) -> None:
+        tracked = [path for path in git("-C", root, "ls-files", "-z").split("\0") if path]
+        head = os.path.join(root, git("-C", root, "rev-parse", "--git-path", "HEAD").rstrip("\n"))
+        self.root, self.times = root, AccessTimes(root, tracked, head)
+        self.problem = self.unknown_files() or self.times.problem()
+        self.order = {
+            "tracked": None if self.problem else tracked,
+            "head": head,
+            "state": os.environ.get("MNGR_AGENT_STATE_DIR", ""),
+        }
+
+    def facts(self, facts: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        problem = self.problem
+        if not problem and not any(fact["kind"] == "watching" for fact in facts):
+            # Workers ran the tests beside each other: all of it is said of all of them.
+            found = self.times.take()
+            files, folders = sorted(found - self.times.folders), sorted(found & self.times.folders)
+            yield {"kind": "reads", "node_id": "", "files": files, "folders": folders, "searched": []}
+        for fact in origins(facts, INSIDE):
+            if not os.path.realpath(fact["path"]).startswith(self.root + os.sep):
+                problem = problem or "its code is installed outside of the working copy"
+        changed = git(
+            "-C", self.root, "-c", "core.trustctime=false", "status", "--porcelain", "--untracked-files=no"
+        )
+        is_mixed = bool(changed or self.unknown_files())
+        yield {"kind": "observed", "unknown": problem, "mixed": is_mixed}
+
+    def unknown_files(self) -> str:
+        """Files that git does not hold: who reads them may depend on any that they were made from."""
+        others = git(
+            "-C", self.root, "ls-files", "-z", "--others", "--directory", "--no-empty-directory"
+        ).split("\0")
+        left = [path for path in others if path and not MADE_BY_TOOLS.search(path)]
+        return f"git does not hold {left[0]}" if left else ""

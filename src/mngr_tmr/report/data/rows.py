@@ -234,6 +234,12 @@ class _Case(Struct, frozen=True):
 _TABLE: tuple[tuple[SectionName, Callable[[_Case], bool], Callable[[_Case], str]], ...] = (
     ("queued", lambda case: case.record.end == "queued", lambda case: case.record.message or "no agent yet"),
     ("not_run", lambda case: case.record.end == "not_run", lambda case: case.not_run_reason),
+    (
+        "failing",
+        lambda case: case.record.end == "skipped" and case.tip.is_failure,
+        lambda case: f"on the branch: {case.tip.reason}",
+    ),
+    ("skipped", lambda case: case.record.end == "skipped", lambda case: case.record.message),
     ("needs_you", lambda case: case.record.asks != "", lambda case: case.question),
     ("running", lambda case: case.record.end == "running", lambda case: case.record.agent),
     ("infrastructure", lambda case: case.record.end == "failed", lambda case: case.failed_step),

@@ -85,7 +85,11 @@ SECTIONS: dict[SectionName, ReportSection] = {
         "The run was interrupted or stopped, and a resumed run runs these too; or the test was cancelled.",
         False,
     ),
-    "skipped": ReportSection("Skipped", "The test skips itself.", False),
+    "skipped": ReportSection(
+        "Skipped",
+        "The test skips itself, or nothing that it reads changed since its last verified pass.",
+        False,
+    ),
     "clean": ReportSection(
         "Already passing", "The test passes, and the agent found nothing to change.", False
     ),

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 
 from mngr_tmr.model.estimate import Calibration, Estimate, Range, RunEstimate, is_inside
 from mngr_tmr.model.money import dollars, tokens
-from mngr_tmr.model.run import RunSpec
-from mngr_tmr.model.usage import AgentUsage
+from mngr_tmr.model.run import RunSpec, tasks_with_agents
+from mngr_tmr.model.usage import AgentUsage, add_usages
 from mngr_tmr.report.data.counts import plural
 from mngr_tmr.report.out.progress import clock
 
@@ -32,11 +32,14 @@ def task_words(estimate: Estimate) -> str:
 def total_lines(spec: RunSpec, estimate: RunEstimate) -> Iterable[str]:
     """The estimate of a run, then where its numbers come from."""
     yield f"estimate: {estimate_words(estimate.total)} at {plural(spec.options.slots, 'slot')}"
-    counts = Counter(one.source for one in estimate.tasks.values())
+    left = [estimate.tasks[task.slug] for task in tasks_with_agents(spec)]
+    if not left:
+        return
+    counts = Counter(one.source for one in left)
     parts = []
     if count := counts["test"]:
         parts.append(f"{plural(count, 'test')} by {plural(estimate.total.samples, 'past task')} of their own")
-    suite = next((one.samples for one in estimate.tasks.values() if one.source == "suite"), 0)
+    suite = next((one.samples for one in left if one.source == "suite"), 0)
     if count := counts["suite"]:
         parts.append(f"{plural(count, 'test')} by {plural(suite, 'past task')} of other tests")
     if count := counts["prior"]:
@@ -52,12 +55,27 @@ def first_lines(spec: RunSpec) -> Iterable[str]:
     estimate = spec.estimate
     if estimate is None:
         return
-    ordered = sorted(spec.tasks, key=lambda task: -estimate.tasks[task.slug].tokens.high)
+    ordered = sorted(tasks_with_agents(spec), key=lambda task: -estimate.tasks[task.slug].tokens.high)
     for task in ordered[:_MOST_TASKS]:
         yield f"  {task.node_id}: {task_words(estimate.tasks[task.slug])}"
     if len(ordered) > _MOST_TASKS:
         yield f"  … and {len(ordered) - _MOST_TASKS} more: mngr tmr plan"
     yield from total_lines(spec, estimate)
+
+
+def skipped_lines(spec: RunSpec) -> Iterable[str]:
+    """How many tests need no agent, and what agents used for them when they last had one."""
+    skipped = spec.skipped.values()
+    if not skipped:
+        return
+    usage = add_usages(one.usage for one in skipped)
+    saved = [f"{tokens(usage.tokens)} tokens"] if usage.tokens else []
+    saved += [dollars(usage.cost_usd)] if usage.cost_usd else []
+    saved += [f"{clock(sum(one.worked_s for one in skipped))} of work"]
+    yield (
+        f"{plural(len(skipped), 'test')} skipped: nothing they read changed since their last verified pass "
+        f"(--all runs them too); their agents used {', '.join(saved)}"
+    )
 
 
 def used_line(estimate: Estimate, usage: AgentUsage, took_s: float) -> str:
