@@ -86,7 +86,7 @@ def command(
     """
     place = find_place(context, flags["out"])
     if reviewed is not None:
-        click.echo(f"nightly: {mark_reviewed(place.run(reviewed))} is marked as reviewed")
+        click.echo(f"nightly: {mark_reviewed(place.any_run(reviewed))} is marked as reviewed")
         return 0
     settings = {**read_settings(place.manager, flags), "name": _free_name(place, prefix)}
     mngr.parse_duration(every)

@@ -1,11 +1,14 @@
 """Where a command works: its manager, its repository, its runs."""
 
+import os
+
 import click
 from msgspec import Struct
 
 import mngr
 from mngr_lib.command_options import note
 from mngr_tmr.cli.settings import known_environment
+from mngr_tmr.run_folder.evidence import has_evidence
 from mngr_tmr.run_folder.folder import RunFolder, find_folder, read_spec, runs_folder
 
 
@@ -14,8 +17,18 @@ class Place(Struct, frozen=True):
     repo: str
     runs: str
 
-    def run(self, name: str) -> RunFolder:
+    def any_run(self, name: str) -> RunFolder:
+        """The folder of a run, also of one whose evidence was deleted."""
         return find_folder(self.runs, name)
+
+    def run(self, name: str) -> RunFolder:
+        folder = self.any_run(name)
+        if not has_evidence(folder):
+            raise mngr.RefusedError(
+                f'of run "{os.path.basename(folder.path)}" only the reports were kept',
+                hint=f"see {folder.report}",
+            )
+        return folder
 
     def known_run(self, name: str) -> RunFolder:
         """The folder of a run, hiding those values of its variables that are known here and now."""

@@ -8,19 +8,32 @@ from typing import Any
 import click
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 import mngr
 from mngr_lib.command_options import note
 from mngr_tmr.cli.places import find_place
 from mngr_tmr.cli.settings import out_option
+from mngr_tmr.report.data.counts import in_bytes, plural
 from mngr_tmr.report.data.read_run import read_run
 from mngr_tmr.report.data.report_model import make_report_model
 from mngr_tmr.report.data.sections import SECTIONS
 from mngr_tmr.report.out.progress import clock
 from mngr_tmr.report.out.summary import Summary, make_summary
 from mngr_tmr.report.out.terminal import printable
+from mngr_tmr.run.cleanup import find_leftovers
 from mngr_tmr.run_folder.folder import RunFolder, read_json, run_names
 from mngr_tmr.run_folder.liveness import has_fresh_summary, is_alive
+
+
+class RunSizes(Struct, frozen=True):
+    """What a run takes: bytes of its folder, reports apart, and what it has left on hosts and in the repository."""
+
+    evidence: int
+    reports: int
+    agents: tuple[str, ...]
+    snapshot: str
+    branches: tuple[str, ...]
 
 
 class RunRow(Struct, frozen=True):
@@ -36,22 +49,26 @@ class RunRow(Struct, frozen=True):
     branch: str = ""
     problem: str = ""
     doing: str = ""
+    sizes: RunSizes | None = None
 
 
 @click.command("runs")
+@click.option("--sizes", is_flag=True, help="What each run takes: its folder, agents, snapshot and branches.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 @out_option
 @click.pass_context
-def command(context: click.Context, as_json: bool, out: str | None) -> int:
+def command(context: click.Context, sizes: bool, as_json: bool, out: str | None) -> int:
     """Every run of this repository, the newest first: when, how many tests, how they ended, its branch.
 
     \b
     mngr tmr runs
+    mngr tmr runs --sizes
     mngr tmr runs --json
     """
     place = find_place(context, out)
     names = reversed(run_names(place.runs))
     rows = [row_of(RunFolder(os.path.join(place.runs, name))) for name in names]
+    rows = _with_sizes(rows, place.manager) if sizes else rows
     if as_json:
         document: dict[str, Any] = {"schema": 1, "runs": rows}
         click.echo(msgspec.json.encode(document).decode())
@@ -60,7 +77,13 @@ def command(context: click.Context, as_json: bool, out: str | None) -> int:
         note(f"no runs in {place.runs}: mngr tmr run tests/e2e starts one")
     width = max((len(row.run) for row in rows), default=0)
     for row in rows:
-        click.echo(printable(f"{row.run:<{width}}  {_words(row)}"))
+        click.echo(printable(f"{row.run:<{width}}  {_size_words(row.sizes) if row.sizes else _words(row)}"))
+    if sizes and rows:
+        known = [row.sizes for row in rows if row.sizes]
+        total = sum(one.evidence + one.reports for one in known)
+        click.echo(
+            f"{plural(len(rows), 'run')}: {in_bytes(total)}; mngr tmr delete --older-than 30d --keep-reports"
+        )
     return 0
 
 
@@ -96,6 +119,30 @@ def _summary(folder: RunFolder) -> Summary | None:
     except (OSError, mngr.MngrError):
         return None
     return None if summary.state in ("running", "integrating") else summary
+
+
+def _with_sizes(rows: list[RunRow], manager: mngr.Manager) -> list[RunRow]:
+    """The rows with their sizes; a run that cannot be read keeps its problem."""
+    agents, found = mngr.list_agents(manager=manager).agents, []
+    for row in rows:
+        try:
+            left = find_leftovers(RunFolder(row.path), agents, manager)
+        except mngr.MngrError:
+            found.append(row)
+            continue
+        names = tuple(branch.name for branch in (*left.branches, *left.kept))
+        addresses = tuple(agent.address for agent in left.agents)
+        sizes = RunSizes(left.size.evidence, left.size.reports, addresses, left.snapshot, names)
+        found.append(replace(row, sizes=sizes))
+    return found
+
+
+def _size_words(sizes: RunSizes) -> str:
+    branches = "1 branch" if len(sizes.branches) == 1 else f"{len(sizes.branches)} branches"
+    parts = [f"{in_bytes(sizes.evidence)} and {in_bytes(sizes.reports)} of reports", branches]
+    parts += [f"{plural(len(sizes.agents), 'agent')}: {', '.join(sizes.agents)}"] if sizes.agents else []
+    parts += [f"snapshot {sizes.snapshot}"] if sizes.snapshot else []
+    return "; ".join(parts)
 
 
 def _words(row: RunRow) -> str:

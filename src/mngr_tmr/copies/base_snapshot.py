@@ -32,10 +32,15 @@ def ensure_base_snapshot(run: RunSpec, env: Mapping[str, str], manager: mngr.Man
         make_base_snapshot(run, copy, manager)
 
 
+def find_base_snapshot(run: RunSpec, manager: mngr.Manager) -> str:
+    """The snapshot that was made for the run and is still there; one that the user named is not the run's."""
+    return run.options.snapshot if _is_ours(run) and _is_there(run, manager) else ""
+
+
 def drop_base_snapshot(run: RunSpec, manager: mngr.Manager) -> None:
-    """Removes the snapshot that was made for the run; one that the user named stays."""
-    if _is_ours(run) and _is_there(run, manager):
-        mngr.destroy_snapshot(run.options.snapshot, manager=manager)
+    """Removes the snapshot that was made for the run."""
+    if name := find_base_snapshot(run, manager):
+        mngr.destroy_snapshot(name, manager=manager)
 
 
 def _is_there(run: RunSpec, manager: mngr.Manager) -> bool:

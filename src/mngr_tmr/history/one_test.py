@@ -45,7 +45,7 @@ def find_test_history(connection: sqlite3.Connection, name: str) -> TestHistory:
     rows = connection.execute(
         "SELECT runs.name, created_at, outcome, flaky, attempts, ms, results.tokens, results.micros, title, key "
         "FROM results JOIN runs ON runs.id = run LEFT JOIN causes ON causes.id = cause "
-        "WHERE test = ? ORDER BY created_at DESC, run DESC",
+        "WHERE test = ? ORDER BY created_at DESC, runs.name DESC",
         (test,),
     )
     results = tuple(

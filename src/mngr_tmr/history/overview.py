@@ -70,7 +70,7 @@ class Overview(Struct, frozen=True):
 def find_overview(connection: sqlite3.Connection) -> Overview:
     ids, names, dates = [], [], []
     for run, name, at in connection.execute(
-        "SELECT id, name, created_at FROM runs WHERE problem = '' ORDER BY created_at, id"
+        "SELECT id, name, created_at FROM runs WHERE problem = '' ORDER BY created_at, name"
     ):
         ids.append(run)
         names.append(name)

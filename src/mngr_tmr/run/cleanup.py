@@ -1,19 +1,28 @@
 """What a run left in the world besides its folder, and taking it away: agents, copies, branches."""
 
 import os
-import shutil
+import time
+from collections.abc import Iterable
 
 from msgspec import Struct
 
 import mngr
-from mngr_tmr.copies.base_snapshot import drop_base_snapshot
+from mngr_tmr.copies.base_snapshot import drop_base_snapshot, find_base_snapshot
 from mngr_tmr.copies.copy import RUN_LABEL
 from mngr_tmr.copies.hosts import destroy_unfinished
 from mngr_tmr.git import Repository
 from mngr_tmr.model.run import RunSpec
 from mngr_tmr.model.task import integrated_branch
-from mngr_tmr.run.polling import agents_of
-from mngr_tmr.run_folder.folder import RunFolder
+from mngr_tmr.run.polling import RUN
+from mngr_tmr.run_folder.evidence import (
+    EvidenceDeleted,
+    FolderSize,
+    folder_size,
+    has_evidence,
+    remove_evidence,
+    remove_files,
+)
+from mngr_tmr.run_folder.folder import RunFolder, read_spec
 
 
 class Branch(Struct, frozen=True):
@@ -24,23 +33,43 @@ class Branch(Struct, frozen=True):
 
 
 class Leftovers(Struct, frozen=True):
-    """Everything of a run; `kept` is what stays although it is the run's."""
+    """Everything of a run; `kept` is what stays although it is the run's. With `keeps_reports` these stay too."""
 
-    run: str
-    folder: str
-    repo: str
+    folder: RunFolder
+    spec: RunSpec
+    size: FolderSize
     agents: tuple[mngr.Agent, ...] = ()
     branches: tuple[Branch, ...] = ()
     kept: tuple[Branch, ...] = ()
-    spec: RunSpec | None = None
+    snapshot: str = ""
+    keeps_reports: bool = False
+
+    @property
+    def run(self) -> str:
+        return self.spec.id
+
+    @property
+    def freed(self) -> int:
+        """Bytes on this machine's disk."""
+        return self.size.evidence if self.keeps_reports else self.size.evidence + self.size.reports
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is left to delete but the reports, which stay."""
+        others = self.agents or self.branches or self.snapshot
+        return self.keeps_reports and not others and not has_evidence(self.folder)
 
 
 def find_leftovers(
-    folder: RunFolder, spec: RunSpec, manager: mngr.Manager, *, all_branches: bool
+    folder: RunFolder,
+    agents: Iterable[mngr.Agent],
+    manager: mngr.Manager,
+    *,
+    all_branches: bool = False,
+    keeps_reports: bool = False,
 ) -> Leftovers:
-    """The run's agents, copies and branches; the integrated branch is kept unless all of them are meant."""
-    copies = mngr.list_agents(mngr.Filter(labels=(f"{RUN_LABEL}={spec.id}",)), manager=manager).agents
-    agents = {agent.id: agent for agent in (*agents_of(spec.id, manager), *copies)}
+    """What of these agents, and what else, is the run's; the integrated branch is kept unless all of them are meant."""
+    spec = read_spec(folder)
     branches: tuple[Branch, ...] = ()
     if os.path.isdir(spec.repo):
         output = Repository(spec.repo, 0).ask(
@@ -49,13 +78,14 @@ def find_leftovers(
         branches = tuple(Branch(*line.split("\0")) for line in os.fsdecode(output).splitlines())
     keep = () if all_branches else (integrated_branch(spec.id),)
     return Leftovers(
-        spec.id,
-        folder.path,
-        spec.repo,
-        tuple(agents.values()),
+        folder,
+        spec,
+        folder_size(folder),
+        tuple(agent for agent in agents if spec.id in (agent.labels.get(RUN), agent.labels.get(RUN_LABEL))),
         tuple(branch for branch in branches if branch.name not in keep),
         tuple(branch for branch in branches if branch.name in keep),
-        spec,
+        find_base_snapshot(spec, manager),
+        keeps_reports,
     )
 
 
@@ -66,17 +96,19 @@ def remove(leftovers: Leftovers, manager: mngr.Manager) -> tuple[str, ...]:
     """
     if leftovers.agents:
         mngr.destroy(leftovers.agents, manager=manager)
-    if leftovers.spec:
-        destroy_unfinished(leftovers.spec, manager)
-        drop_base_snapshot(leftovers.spec, manager)
+    destroy_unfinished(leftovers.spec, manager)
+    drop_base_snapshot(leftovers.spec, manager)
     notes = _remove_branches(leftovers)
-    # `run.json` goes last, so that half a deletion is still a run that can be deleted.
-    for entry in sorted(os.scandir(leftovers.folder), key=lambda entry: entry.name == "run.json"):
-        if entry.is_dir(follow_symlinks=False):
-            shutil.rmtree(entry.path)
-        else:
-            os.unlink(entry.path)
-    os.rmdir(leftovers.folder)
+    if not leftovers.keeps_reports:
+        remove_files(leftovers.folder)
+        os.rmdir(leftovers.folder.path)
+    elif has_evidence(leftovers.folder):
+        agents = tuple(agent.address for agent in leftovers.agents)
+        branches = tuple(branch.name for branch in leftovers.branches)
+        remove_evidence(
+            leftovers.folder,
+            EvidenceDeleted(time.time(), leftovers.freed, agents, branches, leftovers.snapshot),
+        )
     return notes
 
 
@@ -84,7 +116,7 @@ def _remove_branches(leftovers: Leftovers) -> tuple[str, ...]:
     """Each only as long as it stands where it was listed and is not checked out."""
     if not leftovers.branches:
         return ()
-    repo, notes = Repository(leftovers.repo, 0), []
+    repo, notes = Repository(leftovers.spec.repo, 0), []
     used = repo.checked_out()
     for branch in leftovers.branches:
         if branch.name in used:

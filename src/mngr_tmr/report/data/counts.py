@@ -27,3 +27,11 @@ def count_line(model: ReportModel) -> str:
         section = SECTIONS[name]
         parts.append(f"{count} {section.one if count == 1 and section.one else section.title.lower()}")
     return f"{plural(model.collected, 'test')}: {', '.join(parts) or 'none'}"
+
+
+def in_bytes(count: float) -> str:
+    """`0 B`, `950 kB`, `1.2 GB`."""
+    for scale, unit in ((10**9, "GB"), (10**6, "MB"), (10**3, "kB")):
+        if count >= scale:
+            return f"{count / scale:.{int(count < 10 * scale)}f} {unit}"
+    return f"{count:.0f} B"
