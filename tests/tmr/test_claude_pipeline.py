@@ -270,6 +270,42 @@ def test_what_no_retry_changes_ends_each_claude_code_at_once_with_the_models_wor
     assert loop.claudes() == []
 
 
+@pytest.mark.accept("O4")
+def test_a_budget_holds_and_a_raised_one_goes_on_without_paying_twice(loop: Loop) -> None:
+    """One Claude Code works for ever and ignores that it shall finish; another one is not launched."""
+    turn = Tokens(input=1000, output=200, cache_read=80_000, cache_write=400)
+    work = ToolCall(
+        "Bash", {"command": "echo half >half.txt; git add half.txt; sleep 1", "description": "more"}
+    )
+    endless = [Reply("", (work,), turn)] * 60
+    loop.model.add(*endless, match=f"{_TESTS['test_help_succeeds']}::test_help_succeeds")
+    limits = ("meter=1s", "grace=3s", "context_tokens=[1000, 20000]", "agent_rate=6Mtok")
+    settings = tuple(word for limit in limits for word in ("-S", f"tmr.{limit}"))
+    done = loop.run(
+        *_UNATTENDED,
+        *("--budget", "0.4usd", "--slots", "1"),
+        settings=settings,
+        pytest_flags=("-k", "adds_up or help_succeeds or sync"),
+    )
+    assert done.code == 3, done
+    (more,) = re.findall(r"budget: \$0.40; at most \$([0-9.]+) more may be used", done.stderr)
+    rows = loop.rows()
+    used = sum(row["usage"].get("cost_usd", 0.0) for row in rows.values() if "usage" in row)
+    assert 0.4 < used <= 0.4 + float(more)
+    assert rows[_BLOCKED]["section"] == "blocked"
+    stopped = rows["test_help_succeeds"]
+    assert stopped["why"] == "watch: the budget of $0.40 is used up; it was asked to finish and did not"
+    assert "half.txt" in loop.git("show", "--stat", "--format=", stopped["branch"])
+    assert any("Begin nothing new and finish now" in str(asked.body) for asked in loop.model.asked)
+    assert rows["test_total_adds_up"]["section"] == "not_run"
+    assert rows["test_total_adds_up"]["why"].startswith("budget: it may use $")
+    assert loop.claudes() == []
+    answers = len(loop.model.asked)
+    again = loop.mngr(*settings, "tmr", "resume", "r1", "--budget", "9usd")
+    assert loop.rows()["test_total_adds_up"]["section"] == "implementation", again
+    assert not any(_BLOCKED in str(one.body) for one in loop.model.asked[answers:]), "paid twice"
+
+
 def test_one_that_asks_for_permission_becomes_a_row_and_can_be_tried_again_unattended(loop: Loop) -> None:
     done = loop.run(settings=("-S", "tmr.idle=5s"), pytest_flags=("-k", "sync"))
     assert done.code == 1, done

@@ -16,10 +16,11 @@ from mngr_tmr.cli.settings import (
     read_settings,
     with_run_options,
 )
+from mngr_tmr.model.money import parse_amount
 from mngr_tmr.model.run import tasks_with_agents
 from mngr_tmr.model.task import agent_of
 from mngr_tmr.report.data.counts import plural
-from mngr_tmr.report.out.budget_lines import budget_lines
+from mngr_tmr.report.out.budget_lines import budget_lines, day_line
 from mngr_tmr.report.out.estimate_lines import skipped_lines, task_words, total_lines
 from mngr_tmr.report.out.progress import clock
 from mngr_tmr.run.preflight import check_agents, finding_line
@@ -31,6 +32,10 @@ from mngr_tmr.run.preflight import check_agents, finding_line
 @pytest_option
 @click.option("--base", metavar="REF", help="The commit to start from (default: HEAD).")
 @all_option
+@click.option(
+    "--daily-budget", metavar="AMOUNT", help="How many agents and runs a day this is enough for: 40usd."
+)
+@click.option("--daily-tokens", metavar="COUNT", help="The same in tokens: 30M.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 @preflight_option
 @click.pass_context
@@ -44,8 +49,13 @@ def command(context: click.Context, /, paths: tuple[str, ...], as_json: bool, **
     mngr tmr plan tests/e2e
     mngr tmr plan tests/e2e --all
     mngr tmr plan tests/e2e --slots 4 -- -k create
+    mngr tmr plan tests/e2e --daily-budget 40usd
     """
     place = find_place(context)
+    if count := flags.pop("daily_tokens"):
+        if flags["daily_budget"]:
+            raise mngr.UsageError("--daily-budget and --daily-tokens are two units", hint="give one of them")
+        flags["daily_budget"] = f"{parse_amount(count, '--daily-tokens', 'tok').tokens}tok"
     settings = read_settings(place.manager, flags)
     spec, why = collect_spec(place, paths, settings)
     problems: list[mngr.Finding] = []
@@ -70,6 +80,8 @@ def command(context: click.Context, /, paths: tuple[str, ...], as_json: bool, **
         f"{plural(len(spec.tasks), 'test')} at {spec.base[:12]}, {why}; at most {longest} and verification"
     )
     for line in (*total_lines(spec, estimate), *skipped_lines(spec), *budget_lines(spec)):
+        click.echo(line)
+    if line := day_line(spec):
         click.echo(line)
     for problem in problems:
         click.echo(finding_line(problem), err=True)

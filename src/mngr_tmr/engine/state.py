@@ -31,7 +31,7 @@ from mngr_tmr.model.facts import (
     WorkFailed,
 )
 from mngr_tmr.model.run import RunOptions, RunSpec
-from mngr_tmr.model.task import agent_of
+from mngr_tmr.model.task import Task, agent_of
 
 # So many equal errors of the model that no retry changes end the launching.
 _SAME_ERRORS = 3
@@ -70,9 +70,7 @@ class RunState:
         self.names = {task.slug: task.node_id.rpartition("::")[2] for task in spec.tasks}
         for slug in spec.skipped.keys() & self.tasks.keys():
             self.tasks[slug] = replace(self.tasks[slug], phase=TaskPhase.ENDED, is_skipped=True)
-        # Longest first, as far as past runs tell: a long task that starts last is waited for at the end.
-        longest_first = sorted(spec.tasks, key=lambda task: -task.expected_s)
-        to_run = (task.slug for task in longest_first if task.slug not in spec.skipped)
+        to_run = (slug for slug in launch_order(spec.tasks) if slug not in spec.skipped)
         self.queue: dict[str, None] = dict.fromkeys(to_run)
         self.live: dict[str, None] = {}
         self.to_verify: dict[str, None] = {}
@@ -336,6 +334,11 @@ class RunState:
 
 Observe = Callable[[RunState, tuple[Entry, ...]], None]
 """Called with the state and the entries that have just been recorded."""
+
+
+def launch_order(tasks: Iterable[Task]) -> list[str]:
+    """Longest first, as far as past runs tell: a long task that starts last is waited for at the end."""
+    return [task.slug for task in sorted(tasks, key=lambda task: -task.expected_s)]
 
 
 def deadline_s(options: RunOptions, step: Step) -> float:

@@ -7,8 +7,12 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
+from mngr_tmr.model.money import Amount
+
 Source = Literal["test", "suite", "prior"]
 _FEW = 5
+_DAY_S = 86_400.0
+_MOST_RUNS = 1000
 _CAUTION = 2.0
 _MEDIAN, _P95 = 0.5, 0.95
 
@@ -52,6 +56,16 @@ class Calibration(Struct, frozen=True):
     inside: int
     tasks: int
     runs: int
+
+
+class DayPlan(Struct, frozen=True):
+    """What a day's budget is enough for: so many agents in a run, and so many runs if agents use the upper ends of
+    their estimates; `most_runs` if they use the lower ends.
+    """
+
+    agents: int
+    runs: int
+    most_runs: int
 
 
 class PastTask(Struct, frozen=True):
@@ -111,6 +125,32 @@ def total_of(estimates: Iterable[Estimate], slots: int) -> Estimate:
         _elapsed(seconds, max(slots, 1)) if is_timed else None,
         sum(one.samples for one in estimates if one.source == "test"),
     )
+
+
+def plan_day(estimate: RunEstimate, order: Iterable[str], daily: Amount) -> DayPlan | None:
+    """Tasks are launched in this order, each that fits; None where the estimate has no dollars to count.
+
+    Runs come one after the other, and no more of them than the day has time for.
+    """
+    ranges = [_in_unit(estimate.tasks[slug], daily) for slug in order]
+    known = [one for one in ranges if one]
+    if not known or len(known) < len(ranges):
+        return None
+    agents, high, low = 0, 0.0, 0.0
+    for one in known:
+        if high + one.high <= daily.value:
+            agents, high, low = agents + 1, high + one.high, low + one.low
+    if not agents:
+        return DayPlan(0, 0, 0)
+    seconds = estimate.total.seconds
+    in_time = int(_DAY_S // seconds.high) if seconds and seconds.high > 0 else _MOST_RUNS
+    in_short_time = int(_DAY_S // seconds.low) if seconds and seconds.low > 0 else _MOST_RUNS
+    runs, most = (min(int(daily.value // one), _MOST_RUNS) if one else _MOST_RUNS for one in (high, low))
+    return DayPlan(agents, max(min(runs, in_time), 1), max(min(most, in_short_time), 1))
+
+
+def _in_unit(estimate: Estimate, unit: Amount) -> Range | None:
+    return estimate.tokens if unit.usd is None else estimate.usd
 
 
 def is_inside(estimate: Estimate, tokens: int, usd: float | None) -> bool:

@@ -1,6 +1,7 @@
 """`mngr tmr run`, `plan` and `doctor` before anything is launched: each problem is a line with its fix."""
 
 import os
+import re
 from pathlib import Path
 
 import msgspec
@@ -72,6 +73,7 @@ def test_a_run_stops_before_anything_is_launched(desk: Desk) -> None:
     assert desk.is_untouched()
 
 
+@pytest.mark.accept("O2", "O3")
 def test_plan_and_doctor_tell_the_same_and_go_on(desk: Desk) -> None:
     plan = desk("tmr", "plan", "tests")
     assert plan.code == 0
@@ -79,6 +81,16 @@ def test_plan_and_doctor_tell_the_same_and_go_on(desk: Desk) -> None:
     assert "tests/test_it.py::test_it  20k to 50k tokens, $" in plan.stdout
     assert "estimate: 20k to 50k tokens, $" in plan.stdout
     assert "missing  login of claude" in plan.stderr
+    day = desk("tmr", "plan", "tests", "--daily-budget", "40usd", "--no-preflight", "--", "-k", "test_it")
+    assert re.search(
+        r"^\$40.00 a day: \d+ runs, up to \d+ if agents use little, each with 1 agent for 1 test$",
+        day.stdout,
+        re.M,
+    )
+    tokens = desk("tmr", "plan", "tests", "--daily-tokens", "30M", "--no-preflight")
+    assert "30M tokens a day: 600 runs, up to 1000 if agents use little, each with 1 agent" in tokens.stdout
+    wrong = desk("tmr", "plan", "tests", "--daily-tokens", "30usd", "--no-preflight")
+    assert (wrong.code, "--daily-tokens takes tokens" in wrong.stderr) == (2, True)
     assert "missing" not in desk("tmr", "plan", "tests", "--no-preflight").stderr
     well = desk("tmr", "doctor", "tests", *_KEYS)
     assert well.code == 0, well

@@ -5,14 +5,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mngr_tmr.model.estimate import (
+    DayPlan,
     Estimate,
     PastTask,
     Range,
+    RunEstimate,
     estimate_past,
     estimate_run,
+    plan_day,
     prior_estimate,
     total_of,
 )
+from mngr_tmr.model.money import Amount
 
 PRIOR = prior_estimate((20_000, 50_000), (3.0, 15.0))
 
@@ -55,6 +59,37 @@ def test_time_of_a_run_is_what_a_slot_has_to_do_and_at_least_the_longest_task() 
     assert total_of([*[one] * 8, long], slots=8).seconds == Range(500, 900)
     assert total_of([one, PRIOR], slots=2).seconds is None
     assert total_of([one, PRIOR], slots=2).usd is None
+
+
+def run_of(*highs: float, seconds: float = 0.0) -> RunEstimate:
+    """Tasks that may use from half of so many dollars up to them, each dollar a million tokens."""
+    time = Range(seconds / 2, seconds) if seconds else None
+    tasks = {
+        str(n): Estimate("test", Range(high * 5e5, high * 1e6), Range(high / 2, high), time)
+        for n, high in enumerate(highs)
+    }
+    return RunEstimate(tasks, total_of(tasks.values(), slots=1))
+
+
+@pytest.mark.accept("O3")
+def test_a_daily_budget_gives_agents_per_run_and_runs_per_day() -> None:
+    order = ["0", "1", "2"]
+    assert plan_day(run_of(1, 2, 3), order, Amount(usd=40)) == DayPlan(agents=3, runs=6, most_runs=13)
+    assert plan_day(run_of(1, 2, 3), order, Amount(tokens=30_000_000)) == DayPlan(3, 5, 10)
+    assert plan_day(run_of(1, 2, 3), order, Amount(usd=4.5)) == DayPlan(agents=2, runs=1, most_runs=3)
+    assert plan_day(run_of(1, 9, 3), order, Amount(usd=4.5)) == DayPlan(2, 1, 2), (
+        "what does not fit is passed"
+    )
+    assert plan_day(run_of(7, 9, 8), order, Amount(usd=4.5)) == DayPlan(0, 0, 0)
+    unpriced = RunEstimate({"0": Estimate("prior", Range(1, 2))}, Estimate("prior", Range(1, 2)))
+    assert plan_day(unpriced, ["0"], Amount(usd=4.5)) is None
+    assert plan_day(unpriced, ["0"], Amount(tokens=5)) == DayPlan(1, 2, 5)
+
+
+@pytest.mark.accept("O3")
+def test_a_day_has_time_for_so_many_runs() -> None:
+    half_a_day = run_of(1, 2, seconds=5 * 3600)
+    assert plan_day(half_a_day, ["0", "1"], Amount(usd=100)) == DayPlan(2, runs=2, most_runs=4)
 
 
 @given(

@@ -3,9 +3,10 @@
 from collections.abc import Iterable
 
 from mngr_tmr.engine.budget import BudgetRules, make_budget
-from mngr_tmr.model.estimate import RunEstimate
+from mngr_tmr.engine.state import launch_order
+from mngr_tmr.model.estimate import RunEstimate, plan_day
 from mngr_tmr.model.money import Used, dollars
-from mngr_tmr.model.run import RunSpec
+from mngr_tmr.model.run import RunSpec, tasks_with_agents
 from mngr_tmr.report.data.counts import plural
 
 
@@ -15,13 +16,29 @@ def budget_lines(spec: RunSpec) -> Iterable[str]:
     main = rules.total or rules.daily or rules.agent
     if main is None:
         return
-    agents = min(spec.options.slots, len(spec.tasks)) if main != rules.agent else 1
+    agents = min(spec.options.slots, len(tasks_with_agents(spec))) if main != rules.agent else 1
     more = main.words(rules.overshoot(agents).value(main))
     rate = main.words(rules.most_in(60).value(main))
     yield f"budget: {_limits(rules)}; at most {more} more may be used"
     yield f"  {plural(agents, 'agent')} at once, each until it is stopped, {rules.window_s:g} s at {rate} a minute"
     if spec.estimate:
         yield from _warnings(spec, spec.estimate, rules)
+
+
+def day_line(spec: RunSpec) -> str:
+    """How many agents and runs the daily budget is enough for; empty where there is none."""
+    daily, estimate = make_budget(spec).rules.daily, spec.estimate
+    if daily is None or estimate is None:
+        return ""
+    plan = plan_day(estimate, launch_order(tasks_with_agents(spec)), daily)
+    if plan is None:
+        return f"{daily.words()} a day: the price is not known, so this cannot be told; --daily-tokens can"
+    tests = plural(len(tasks_with_agents(spec)), "test")
+    if plan.agents < len(tasks_with_agents(spec)):
+        return f"{daily.words()} a day: 1 run with {plural(plan.agents, 'agent')}, for {tests}"
+    runs = plural(plan.runs, "run")
+    runs += f", up to {plan.most_runs} if agents use little" if plan.most_runs > plan.runs else ""
+    return f"{daily.words()} a day: {runs}, each with {plural(plan.agents, 'agent')} for {tests}"
 
 
 def budget_words(rules: BudgetRules, spent: Used) -> str:
@@ -38,7 +55,7 @@ def budget_end(spec: RunSpec, spent: Used) -> str:
     over = spent.value(rules.total) - rules.total.value
     if over <= 0:
         return f"budget: {budget_words(rules, spent)} used"
-    agents = min(spec.options.slots, len(spec.tasks))
+    agents = min(spec.options.slots, len(tasks_with_agents(spec)))
     bound = rules.overshoot(agents).value(rules.total)
     words = f"at most {rules.total.words(bound)} more was expected"
     words += "" if over <= bound else ": an agent was faster than agent_rate"
