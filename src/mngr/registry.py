@@ -154,7 +154,17 @@ def plugin_commands() -> dict[str, str]:
     """Commands that plugins add, with the help line from their manifest."""
     commands = {}
     for name, entry in entries(COMMANDS).items():
-        commands[name] = _manifest(entry.package).get(name, f"(a command of {entry.distribution})")
+        commands[name] = f"(a command of {entry.distribution})"
+        for folder in sys.path:
+            try:
+                path = os.path.join(folder, entry.package, MANIFEST)
+                with open(path, encoding="utf-8", errors="replace") as file:
+                    lines = file.read().splitlines()
+            except OSError:
+                continue
+            pairs = (line.partition(":") for line in lines if ":" in line and not line.startswith("#"))
+            commands[name] = {word.strip(): text.strip() for word, _, text in pairs}.get(name, commands[name])
+            break
     return commands
 
 
@@ -185,15 +195,3 @@ def _read_entries(dist_info: str) -> list[RegistryEntry]:
             name, _, target = line.partition("=")
             found.append(RegistryEntry(group, name.strip(), target.strip(), distribution))
     return found
-
-
-def _manifest(package: str) -> dict[str, str]:
-    for folder in sys.path:
-        try:
-            with open(os.path.join(folder, package, MANIFEST), encoding="utf-8", errors="replace") as file:
-                lines = file.read().splitlines()
-        except OSError:
-            continue
-        pairs = (line.partition(":") for line in lines if ":" in line and not line.startswith("#"))
-        return {name.strip(): text.strip() for name, _, text in pairs}
-    return {}

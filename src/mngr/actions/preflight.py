@@ -35,7 +35,12 @@ def preflight(
         return ()
     program = found.program()
     if on is not None:
-        return (_program_on(program, on, manager),)
+        where = on.host.address
+        argv = ("sh", "-c", 'command -v "$1" >/dev/null', "mngr-preflight", program)
+        if exec_in(on, argv, timeout_s=_LOOK_S, on_output=lambda _stream, _data: None, manager=manager):
+            fix = f"have it in the image or the snapshot, or in the setup: {_install(program)}"
+            return (Finding(program, False, ERROR, f"not on the PATH of {where}", fix),)
+        return (Finding(program, True, ERROR, f"on the PATH of {where}"),)
     is_here = provider in ("", "local")
     plan = LaunchPlan(
         tuple(args), dict(env or {}), manager.config.repo_root or "", is_here, tuple(manager.env)
@@ -46,16 +51,6 @@ def preflight(
     fix = "" if path else _install(program)
     here = Finding(program, bool(path), ERROR, path or "not on the PATH that agents get", fix)
     return (here, *found.login_findings(plan))
-
-
-def _program_on(program: str, agent: Agent, manager: Manager) -> Finding:
-    where = f"{agent.host.name}.{agent.host.provider}"
-    argv = ("sh", "-c", 'command -v "$1" >/dev/null', "mngr-preflight", program)
-    code = exec_in(agent, argv, timeout_s=_LOOK_S, on_output=lambda _stream, _data: None, manager=manager)
-    if not code:
-        return Finding(program, True, ERROR, f"on the PATH of {where}")
-    fix = f"have it in the image or the snapshot, or in the setup: {_install(program)}"
-    return Finding(program, False, ERROR, f"not on the PATH of {where}", fix)
 
 
 def _install(program: str) -> str:

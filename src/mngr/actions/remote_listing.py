@@ -178,4 +178,4 @@ def _look(manager: Manager, ref: HostRef, deadline_s: float) -> Look:
 
 def _silent(manager: Manager, ref: HostRef, why: str) -> Look:
     gone = msgspec.structs.replace(ref, state=HostState.UNREACHABLE)
-    return Look(gone, known=remembered(manager, gone), warning=f"{ref.name}.{ref.provider}: {why}")
+    return Look(gone, known=remembered(manager, gone), warning=f"{ref.address}: {why}")

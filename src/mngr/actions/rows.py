@@ -243,4 +243,4 @@ def _agent(evidence: Evidence, phase: Phase, host: Host) -> Agent:
 
 
 def _address(name: str, ref: HostRef) -> str:
-    return name if ref.provider == "local" else f"{name}@{ref.name}.{ref.provider}"
+    return name if ref.provider == "local" else f"{name}@{ref.address}"

@@ -60,6 +60,22 @@ class _Entry(Struct, frozen=True):
     at: float
     usage: Usage
 
+    def groups(self, by: str) -> Sequence[str]:
+        """The groups it belongs to; with several labels it is in several."""
+        agent = self.agent
+        if by.startswith("label:"):
+            return (agent.labels.get(by.removeprefix("label:"), NONE),)
+        if by == "label":
+            return [f"{key}={value}" for key, value in agent.labels.items()] or (NONE,)
+        name = {
+            "agent": agent.address,
+            "project": agent.project,
+            "day": datetime.fromtimestamp(self.at).date().isoformat(),
+            "model": self.usage.model,
+            "host": agent.host.name,
+        }[by]
+        return (name or NONE,)
+
 
 def usage(
     agents: Target | Sequence[Agent | str] = (),
@@ -103,7 +119,7 @@ def usage_of_rows(
             entries += [each for each in outcome if isinstance(each, _Entry) and each.at >= since]
     groups: dict[str, list[_Entry]] = {}
     for entry in entries:
-        for name in _names(entry, by):
+        for name in entry.groups(by):
             groups.setdefault(name, []).append(entry)
     spent = sorted((_sum(name, group) for name, group in groups.items()), key=lambda one: one.group)
     if by != "day":
@@ -158,23 +174,6 @@ def _read_metered(host: Host, rows: Sequence[Row], prices: Prices, manager: Mana
         assert isinstance(agent_type, Metered)
         for spending in agent_type.read_usage(records):
             yield _Entry(found.agent, spending.at, total([spending], prices))
-
-
-def _names(entry: _Entry, by: str) -> Sequence[str]:
-    """The groups an entry belongs to; with several labels it is in several."""
-    agent = entry.agent
-    if by.startswith("label:"):
-        return (agent.labels.get(by.removeprefix("label:"), NONE),)
-    if by == "label":
-        return [f"{key}={value}" for key, value in agent.labels.items()] or (NONE,)
-    name = {
-        "agent": agent.address,
-        "project": agent.project,
-        "day": datetime.fromtimestamp(entry.at).date().isoformat(),
-        "model": entry.usage.model,
-        "host": agent.host.name,
-    }[by]
-    return (name or NONE,)
 
 
 def _sum(name: str, entries: Sequence[_Entry]) -> Spent:

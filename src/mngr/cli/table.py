@@ -22,13 +22,20 @@ _GAP = "  "
 def agents_table(agents: Sequence[Agent], *, colour: bool, cells: int, marked: bool = False) -> str:
     """NAME, STATE, TYPE, BRANCH, AGE, and HOST and LABELS where there is anything to say."""
     now = time.time()
+
+    def host_text(agent: Agent) -> str:
+        host = agent.host
+        if host.provider == "local":
+            return "local"
+        return host.address if host.state == "RUNNING" else f"{host.address} ({host.state.lower()})"
+
     columns: list[tuple[str, Callable[[Agent], str]]] = [
         ("NAME", lambda agent: agent.name),
         ("STATE", state_text),
         ("TYPE", lambda agent: agent.type),
     ]
     if any(agent.host.provider != "local" for agent in agents):
-        columns.append(("HOST", _host_text))
+        columns.append(("HOST", host_text))
     columns += [
         ("BRANCH", lambda agent: agent.branch),
         ("AGE", lambda agent: age_text(now - _created(agent, now))),
@@ -97,13 +104,6 @@ def age_text(seconds: float) -> str:
 def needs_me(agent: Agent) -> bool:
     """Whether a person is waited for, or something ended badly."""
     return agent.state in (AgentState.WAITING, AgentState.UNKNOWN) or bool(agent.exit_code or agent.signal)
-
-
-def _host_text(agent: Agent) -> str:
-    if agent.host.provider == "local":
-        return "local"
-    where = f"{agent.host.name}.{agent.host.provider}"
-    return where if agent.host.state == "RUNNING" else f"{where} ({agent.host.state.lower()})"
 
 
 def _created(agent: Agent, now: float) -> float:

@@ -102,8 +102,15 @@ def canonical(document: Mapping[str, Any], source: str) -> dict[str, Any]:
         if isinstance(tables, dict):
             result[section] = dict(tables)
             for name, table in tables.items():
-                if isinstance(table, dict):
-                    result[section][name] = _canonical_options(table, (section, name), source)
+                if not isinstance(table, dict):
+                    continue
+                options = result[section][name] = {}
+                for word, value in table.items():
+                    key = canonical_key((section, name, word))
+                    if key[-1] in options:
+                        problem = f'{source}: "{join_key(key)}" is there twice, with "-" and with "_"'
+                        raise UsageError(problem, hint="keep one")
+                    options[key[-1]] = value
     return result
 
 
@@ -112,18 +119,6 @@ def nested(key: Key, value: Any) -> dict[str, Any]:
     for part in reversed(key):
         value = {part: value}
     return dict(value)
-
-
-def _canonical_options(table: Mapping[str, Any], at: Key, source: str) -> dict[str, Any]:
-    options: dict[str, Any] = {}
-    for name, value in table.items():
-        key = canonical_key((*at, name))
-        if key[-1] in options:
-            raise UsageError(
-                f'{source}: "{join_key(key)}" is there twice, with "-" and with "_"', hint="keep one"
-            )
-        options[key[-1]] = value
-    return options
 
 
 def _check_table(table: Mapping[str, Any], source: str, schema: Schema, at: Key) -> None:

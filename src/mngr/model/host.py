@@ -23,6 +23,11 @@ class HostRef(Struct, frozen=True):
     """Why it is stopped, where it ended by itself."""
 
     @property
+    def address(self) -> str:
+        """What stands after the @ of an agent's address."""
+        return f"{self.name}.{self.provider}"
+
+    @property
     def stopped_agent(self) -> str:
         """Why an agent is stopped whose host is."""
         return f"its host is stopped: {self.why}" if self.why else "its host is stopped"

@@ -45,6 +45,9 @@ def model_error(data: Mapping[str, Any]) -> ModelError:
     return ModelError(error_kind(name, status if isinstance(status, int) else 0, text), shown)
 
 
+_BEFORE_STATUS = ("status ", "status code ", "status: ", "error ", "error: ")
+
+
 def error_kind(name: str, status: int, text: str) -> ErrorKind:
     """The kind of an error by its name, else by its text, else by the HTTP status; all may be empty or 0."""
     if name in _NAMES:
@@ -53,13 +56,10 @@ def error_kind(name: str, status: int, text: str) -> ErrorKind:
     for phrase, kind in _PHRASES:
         if phrase in lower:
             return kind
-    return _STATUSES.get(status or _status_in(lower), "other")
-
-
-def _status_in(lower: str) -> int:
-    """The HTTP status that a text names in one of the usual ways, or begins with; 0 when it names none."""
-    for before in ("status ", "status code ", "status: ", "error ", "error: "):
-        number = lower.partition(before)[2][:3]
-        if number.isdecimal() and len(number) == 3:
-            return int(number)
-    return int(lower[:3]) if lower[:3].isdecimal() and len(lower) > 3 and not lower[3].isalnum() else 0
+    if not status:
+        # Named in one of the usual ways, or the first word of the text.
+        named = [lower.partition(before)[2][:3] for before in _BEFORE_STATUS]
+        starts = lower[:3] if len(lower) > 3 and not lower[3].isalnum() else ""
+        numbers = [number for number in (*named, starts) if len(number) == 3 and number.isdecimal()]
+        status = int(numbers[0]) if numbers else 0
+    return _STATUSES.get(status, "other")

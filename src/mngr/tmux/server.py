@@ -2,7 +2,6 @@
 
 import os
 import zlib
-from functools import cache
 
 from mngr.sh.program import load, program, quote, words
 from mngr.store.paths import HostPaths
@@ -48,13 +47,17 @@ def unless_ending(*commands: str) -> str:
 
 def server_values(paths: HostPaths) -> dict[str, str]:
     """The parameters of shell programs that may start our server."""
-    conf, reap = _conf(), load("sh/reap")
+    with open(os.path.join(os.path.dirname(__file__), "server.conf"), encoding="utf-8") as file:
+        conf, reap = file.read(), load("sh/reap")
     conf_file, reap_file = f"{paths.tmux}/{_named('conf', conf)}", f"{paths.tmux}/{_named('sh', reap)}"
     return {
         **tmux_values(paths),
         "fd_limit": str(FD_LIMIT),
-        **{"conf": conf_file, "conf_text": conf},
-        **{"reap": reap_file, "reap_text": reap, "reap_word": quote(reap_file)},
+        "conf": conf_file,
+        "conf_text": conf,
+        "reap": reap_file,
+        "reap_text": reap,
+        "reap_word": quote(reap_file),
     }
 
 
@@ -81,12 +84,6 @@ def _client(paths: HostPaths, *flags: str) -> tuple[str, ...]:
 
 def _is_too_long(paths: HostPaths) -> bool:
     return len(os.fsencode(paths.socket)) > _ADDRESS_LIMIT
-
-
-@cache
-def _conf() -> str:
-    with open(os.path.join(os.path.dirname(__file__), "server.conf"), encoding="utf-8") as file:
-        return file.read()
 
 
 def _named(ending: str, text: str) -> str:

@@ -22,6 +22,7 @@ def push_commits(source: WorkSource, place: Checkout, *, ref: str = "HEAD") -> B
         raise UsageError(
             f'no commit "{ref}" in {source.top}', hint="name a branch, a tag or a commit: git branch -a"
         )
+    # The last line: some versions of git repeat `--end-of-options` before it.
     commit = found.text.strip().split("\n")[-1]
     incoming = temporary_ref(INCOMING)
     try:

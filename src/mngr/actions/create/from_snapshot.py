@@ -91,7 +91,7 @@ def seed_from_snapshot(
 
 
 def seed_from_image(spec: CreateSpec, address: Address, manager: Manager) -> tuple[CreateSpec, Seed]:
-    """The same for a snapshot in an image, as far as it is known before there is a host made from it."""
+    """The request and the seed of a snapshot in an image, as far as they are known before a host is made from it."""
     provider = manager.provider(address.provider)
     records = provider.kept() if isinstance(provider, Snapshots) else {}
     if spec.snapshot not in records:

@@ -156,9 +156,7 @@ def _everything_of(name: str, manager: Manager) -> tuple[Snapshot, list[Host], l
     kept = [(shot, provider) for shot, provider in kept if shot.agent_id in agents]
     # Hosts that were made from an image have the checkpoint in it too.
     if len(agents) > 1 or (len(copies) > 1 and not kept):
-        where = ", ".join(
-            f"{shot.agent_name}@{shot.host.name}.{shot.host.provider}" for shot, _ in copies or kept
-        )
+        where = ", ".join(f"{shot.agent_name}@{shot.host.address}" for shot, _ in copies or kept)
         raise UsageError(f'"{name}" could be a snapshot of any of: {where}', hint="see: mngr snapshot list")
     return (copies or kept)[0][0], [host for _, host in copies], [provider for _, provider in kept]
 

@@ -9,10 +9,9 @@ from mngr.agents.claude.observe import KINDS, ClaudeObservation, settled
 from mngr.agents.claude.screen import PROMPT, ScreenKind
 from mngr.agents.claude.text import check_text, readings, sum_of
 from mngr.agents.command import receipt_of
-from mngr.model.event import SCREEN_UNKNOWN, Event
+from mngr.agents.shared.unknown_screen import tell_unknown
 from mngr.model.message import Delivery, Receipt
-from mngr.sh.lines import append, ring
-from mngr.sh.program import READ_AND_RUN, assignments, encode, load
+from mngr.sh.program import assignments, load
 from mngr.store.untrusted import decode
 from mngr.tmux.pane import CHANGED, AgentPane, AroundPaste, check_size, paste, press
 
@@ -61,8 +60,7 @@ def _try(pane: AgentPane, text: str) -> Receipt | None:
             else _blocked(f"its prompt holds a text that was typed and not sent: {seen.screen.draft[:200]}")
         )
     if not seen.screen.is_ready:
-        event = append(pane.agent.events, Event(time.time(), SCREEN_UNKNOWN))
-        pane.host.run(READ_AND_RUN, stdin=encode(f"{event}\n{ring(pane.paths.bell)}"))
+        tell_unknown(pane)
         return _blocked(f"its screen shows something unknown: {seen.screen.last_lines()}")
     pasted = paste(pane, text.encode(), enter=False, around=_around(pane, seen, text))
     if pasted.taken:
@@ -71,7 +69,8 @@ def _try(pane: AgentPane, text: str) -> Receipt | None:
         now = time.time()
         if b"said" in tags:
             return Receipt(Delivery.DELIVERED, "its prompt hook named the message", now)
-        if any(_is_queued(line, text) for tag, line in printed if tag == b"queued"):
+        queued = [decode(line, _Queued) for tag, line in printed if tag == b"queued"]
+        if any(each and each.content in readings(text) for each in queued):
             return Receipt(Delivery.QUEUED, "it is busy and has it in its queue", now)
         if (b"dead", b"0") not in printed:
             return Receipt(Delivery.UNKNOWN, "its process ended as the message arrived", now)
@@ -130,11 +129,6 @@ def _clear(pane: AgentPane) -> bool:
     """Whether what stood in the prompt was a message of ours that had been taken, and is gone now."""
     look = AroundPaste(before=_functions(pane), after='mngr_clear 0\n[ "$is" = empty ] && echo clear')
     return paste(pane, b"", enter=False, around=look).output.endswith(b"clear\n")
-
-
-def _is_queued(line: bytes, text: str) -> bool:
-    queued = decode(line, _Queued)
-    return queued is not None and queued.content in readings(text)
 
 
 def _blocked(why: str) -> Receipt:

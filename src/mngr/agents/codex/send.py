@@ -28,8 +28,18 @@ def send(pane: AgentPane, message: bytes) -> Receipt:
     """Hands over one message, or the answer to what it asks, whatever characters it holds."""
     check_size(message)
     text = check_text(message, "Codex")
+
+    def line() -> Channel | str | None:
+        """A line to its app server; None while it comes up, and a word when it has ended."""
+        if not _is_alive(pane):
+            return "ended"
+        try:
+            return Channel(pane.host, f"{pane.agent.dir}/codex")
+        except NotConnectedError:
+            return None
+
     try:
-        channel = wait_until(lambda: _line(pane), _COMES_UP_S, every_s=0.2)
+        channel = wait_until(line, _COMES_UP_S, every_s=0.2)
         if not isinstance(channel, Channel):
             return _blocked(pane, "its app server does not answer")
         try:
@@ -65,16 +75,6 @@ def _start_turn(channel: Channel, pane: AgentPane, thread: Message, text: str) -
         return Receipt(Delivery.QUEUED, "it is busy and reads the message at its next pause", time.time())
     why = f"it took the message, which was not in its session file {_EVIDENCE_S:g} s later"
     return Receipt(Delivery.UNKNOWN, why, time.time())
-
-
-def _line(pane: AgentPane) -> Channel | str | None:
-    """A line to its app server; None while it comes up, and a word when it has ended."""
-    if not _is_alive(pane):
-        return "ended"
-    try:
-        return Channel(pane.host, f"{pane.agent.dir}/codex")
-    except NotConnectedError:
-        return None
 
 
 def _thread(channel: Channel, pane: AgentPane) -> Message | None:

@@ -1,4 +1,4 @@
-"""When something is in the way on an agent's screen: its words, and the event that says so."""
+"""A screen that an agent type does not understand: its words, and the event that says so."""
 
 import re
 import time

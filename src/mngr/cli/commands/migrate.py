@@ -46,7 +46,6 @@ def command(call: Call, *, names: tuple[str, ...], target: str, jobs: int, dry_r
     outcomes = do_each(call, chosen, lambda _, row: migrate(row.agent, target, manager=call.manager), jobs)
 
     def text(change: Change) -> str:
-        host = change.agent.host
-        return f"{change_text('Moved', change)} to {one_line(f'{host.name}.{host.provider}')}"
+        return f"{change_text('Moved', change)} to {one_line(change.agent.host.address)}"
 
     return report(call, chosen, outcomes, text)

@@ -93,9 +93,7 @@ class _Calls:
         await asyncio.wait(ours, timeout=_DRAIN_S / 2) if ours else None
 
 
-@cache
-def _calls() -> _Calls:
-    return _Calls()
+_calls = cache(_Calls)
 
 
 def start(work: Coroutine[Any, Any, T]) -> "Future[T]":
