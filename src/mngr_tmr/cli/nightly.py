@@ -21,6 +21,8 @@ from mngr_tmr.cli.settings import (
     with_run_options,
 )
 from mngr_tmr.git import run_git
+from mngr_tmr.history.spending import used_today
+from mngr_tmr.model.money import dollars, parse_amount, tokens
 from mngr_tmr.report.data.counts import count_line
 from mngr_tmr.report.out.progress import clock
 from mngr_tmr.report.out.terminal import printable
@@ -94,6 +96,7 @@ def command(
     with hold(os.path.join(place.runs, _LOCK)) as is_ours:
         base = str(settings.get("base", "HEAD"))
         why_not = _why_not(place, prefix, every, base) if is_ours else "another one is going on"
+        why_not = why_not or _out_of_budget(place.runs, str(settings.get("daily_budget", "")))
         if why_not or dry_run:
             _say(f"nothing started: {why_not}" if why_not else f"{settings['name']} would start")
             return 0
@@ -145,6 +148,18 @@ def _why_not(place: Place, prefix: str, every: str, base: str) -> str:
                 f"mngr tmr nightly --reviewed {name}"
             )
     return ""
+
+
+def _out_of_budget(runs: str, daily_budget: str) -> str:
+    """Whether the agents of today's runs used all of the daily budget; a run keeps to what is left of it."""
+    if not daily_budget:
+        return ""
+    amount = parse_amount(daily_budget, "daily_budget")
+    used = used_today(runs, time.time())
+    if used.value(amount) < (amount.usd or amount.tokens or 0):
+        return ""
+    words = dollars(used.usd) if amount.usd else f"{tokens(used.tokens)} tokens"
+    return f"the agents of today used {words} of the daily budget of {daily_budget}"
 
 
 def _commit(repo: str, ref: str) -> str:

@@ -1,10 +1,15 @@
 """`mngr tmr nightly`: what keeps it from starting a run, and what lets it."""
 
+import time
+
 import pytest
 from tests.cli.command import Mngr
-from tests.tmr.report.desk import RunDesk
+from tests.tmr.report.desk import RunDesk, task
 
 from mngr_tmr.engine.journal import Journal
+from mngr_tmr.model.entry import Entry
+from mngr_tmr.model.facts import AgentsMetered
+from mngr_tmr.model.money import Used
 from mngr_tmr.run_folder.hold import hold
 
 pytestmark = pytest.mark.accept("O13")
@@ -97,6 +102,17 @@ def test_a_run_is_due_once_in_a_while_so_that_a_missed_one_starts_at_the_next_ca
     assert "would start" in answer(mngr, "--every", "100000h")
     assert mngr("tmr", "nightly", "tests", "--every", "soon").code == 2
     assert mngr("tmr", "nightly", "tests", "--base", "no-such").code == 2
+
+
+def test_it_starts_nothing_once_the_daily_budget_is_used_up(mngr: Mngr) -> None:
+    desk = RunDesk(mngr.world.repo, "a")
+    used = {task("a").slug: Used(900_000, 4.5)}
+    Journal(desk.folder.journal).append(Entry(time.time(), "watch", "noted", fact=AgentsMetered(used)))
+    mngr.ok("config", "set", "tmr.daily_budget", "4.50usd")
+    line = answer(mngr)
+    assert line == "nightly: nothing started: the agents of today used $4.50 of the daily budget of 4.50usd"
+    mngr.ok("config", "set", "tmr.daily_budget", "1Mtok")
+    assert "would start" in answer(mngr)
 
 
 def test_what_keeps_a_run_from_starting_is_the_line_of_the_log_too(mngr: Mngr) -> None:
