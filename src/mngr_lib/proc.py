@@ -4,6 +4,9 @@ import os
 
 from msgspec import Struct
 
+# The share of ten seconds in which every program waited for memory, in percent; the share of memory that is free.
+_MOST_STALLED, _LEAST_FREE = 20.0, 0.04
+
 
 class ProcessStat(Struct, frozen=True):
     """Some of /proc/PID/stat."""
@@ -84,6 +87,24 @@ def available_memory() -> int:
         return int(lines["MemAvailable"].split()[0]) << 10
     except (OSError, KeyError, ValueError):
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+
+
+def is_memory_short(proc: str = "/proc") -> bool:
+    """Whether this machine has hardly any memory left, or its programs mostly wait for some."""
+    try:
+        with open(f"{proc}/pressure/memory", encoding="ascii") as file:
+            full = next(line for line in file if line.startswith("full "))
+        if float(full.split("avg10=", 1)[1].split()[0]) >= _MOST_STALLED:
+            return True
+    except (OSError, ValueError, IndexError, StopIteration):
+        pass  # a kernel without it
+    try:
+        with open(f"{proc}/meminfo", encoding="ascii") as file:
+            lines = dict(line.split(":", 1) for line in file)
+        free, total = (int(lines[name].split()[0]) for name in ("MemAvailable", "MemTotal"))
+    except (OSError, KeyError, ValueError):
+        return False
+    return free < total * _LEAST_FREE
 
 
 def _fields(text: str) -> list[str]:

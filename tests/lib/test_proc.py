@@ -2,12 +2,16 @@
 
 import os
 import subprocess
+from pathlib import Path
+
+import pytest
 
 from mngr.process import wait_until
 from mngr.testing.waiting import PATIENCE_S
 from mngr_lib.proc import (
     available_memory,
     boot_id,
+    is_memory_short,
     parse_stat,
     process_ids,
     read_entry,
@@ -52,3 +56,30 @@ def test_what_is_no_line_of_stat_says_nothing() -> None:
 def test_the_machine_says_its_boot_and_its_memory() -> None:
     assert len(boot_id()) == 36
     assert available_memory() > 1 << 20
+
+
+@pytest.mark.accept("O5")
+@pytest.mark.parametrize(
+    ("stalled", "free", "is_short"),
+    [
+        ("0.00", 9000, False),
+        ("31.50", 9000, True),
+        ("0.00", 300, True),
+        (None, 9000, False),
+        (None, 300, True),
+    ],
+)
+def test_memory_is_short_when_programs_wait_for_it_or_hardly_any_is_left(
+    tmp_path: Path, stalled: str | None, free: int, is_short: bool
+) -> None:
+    (tmp_path / "pressure").mkdir()
+    if stalled is not None:
+        words = "avg10={} avg60=0.00 avg300=0.00 total=1"
+        lines = [f"some {words.format('99.00')}", f"full {words.format(stalled)}"]
+        (tmp_path / "pressure/memory").write_text("\n".join(lines) + "\n")
+    (tmp_path / "meminfo").write_text(f"MemTotal:  10000 kB\nMemFree:  1 kB\nMemAvailable:  {free} kB\n")
+    assert is_memory_short(str(tmp_path)) is is_short
+
+
+def test_without_proc_memory_is_not_known_to_be_short(tmp_path: Path) -> None:
+    assert not is_memory_short(str(tmp_path))

@@ -27,10 +27,11 @@ pytestmark = pytest.mark.accept("M19")
         ({"error": "unexpected status 403 Forbidden: no"}, "permission"),
         ({"error": "Payment Required", "status": 402}, "billing"),
         ({"error": "429 You exceeded your current quota, check your plan"}, "billing"),
-        ({"error": "rate_limit", "message": "429 invalid api key"}, "other"),
-        ({"error": "429 error:message:slow down"}, "other"),
-        ({"error": "overloaded"}, "other"),
-        ({"error": "unexpected status 529"}, "other"),
+        ({"error": "rate_limit", "message": "429 invalid api key"}, "rate_limit"),
+        ({"error": "429 error:message:slow down"}, "rate_limit"),
+        ({"error": "overloaded"}, "rate_limit"),
+        ({"error": "unexpected status 529"}, "rate_limit"),
+        ({"error": "unknown", "message": "You've hit your limit · resets 2pm (UTC)"}, "rate_limit"),
         ({"error": "server_error", "message": "API Error: 500"}, "other"),
         ({"error": "unexpected status 503: see rfc 404"}, "other"),
         ({"error": "stream disconnected before completion"}, "other"),
@@ -40,7 +41,7 @@ pytestmark = pytest.mark.accept("M19")
 )
 def test_the_kind_of_an_error(data: dict[str, Any], kind: str) -> None:
     error = model_error(data)
-    assert (error.kind, error.is_final) == (kind, kind != "other")
+    assert (error.kind, error.is_final) == (kind, kind not in ("rate_limit", "other"))
     assert error.message
 
 

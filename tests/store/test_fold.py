@@ -73,4 +73,4 @@ def test_the_error_of_a_model_stays_until_the_agent_goes_on() -> None:
     for kind in ("prompt_submitted", "turn_ended", "started"):
         assert fold_bytes(folded, log((13, kind, {}))).error is None
     retried = log((14, "api_error", {"error": "rate_limit"}))
-    assert fold_bytes(folded, retried).error == ModelError("other", "rate_limit")
+    assert fold_bytes(folded, retried).error == ModelError("rate_limit", "rate_limit")

@@ -40,7 +40,8 @@ def test_a_lane_tells_an_agents_life_in_colours_that_the_legend_explains(seen: V
     expect(seen.page.locator(".axis")).to_contain_text("up to 9 agents at once")
 
 
-def test_the_integration_has_a_lane_that_names_its_steps_and_leads_to_the_branch(
+@pytest.mark.accept("O5")
+def test_slots_and_the_integration_have_lanes_that_name_their_steps_and_one_leads_to_the_branch(
     tmp_path: Path, context: BrowserContext
 ) -> None:
     sample = pipeline()
@@ -50,13 +51,20 @@ def test_the_integration_has_a_lane_that_names_its_steps_and_leads_to_the_branch
         LaneSpan("merging", start + 60, start + 62),
         LaneSpan("gate suite, 12 tests", start + 62, start + 92),
     )
-    run = replace(run, lanes=(*run.lanes, Lane("", steps, "integration")))
+    slots = (
+        LaneSpan("4 slots", start, start + 60),
+        LaneSpan("3 slots: a limit was met", start + 60, start + 92),
+    )
+    run = replace(run, lanes=(*run.lanes, Lane("", slots, "slots"), Lane("", steps, "integration")))
     index = replace(sample.index(), runs=(run,))
     seen = visit(context, page_file(tmp_path, index, sample.chunks), "#/run/night/timeline")
     lane = seen.page.locator(".lane").last
     expect(lane).to_contain_text("integration")
     assert [span.get_attribute("class") for span in lane.locator("i").all()] == ["integrate", "integrate"]
     assert (lane.locator("i").last.get_attribute("title") or "").startswith("gate suite, 12 tests 30.0 s")
+    numbers = seen.page.locator(".lane").nth(-2).locator("i")
+    assert [span.get_attribute("class") for span in numbers.all()] == ["other", "other"]
+    assert (numbers.last.get_attribute("title") or "").startswith("3 slots: a limit was met 32.0 s")
     expect(seen.page.locator(".legend")).to_contain_text("9 agents")
     expect(seen.page.get_by_label("Colours", exact=True).locator("li").last).to_contain_text("32.0 s")
     lane.click()

@@ -9,7 +9,7 @@ from mngr.model.host import HostRef
 
 SCHEMA = 1
 
-ErrorKind = Literal["authentication", "billing", "permission", "model", "other"]
+ErrorKind = Literal["authentication", "billing", "permission", "model", "rate_limit", "other"]
 
 
 class AgentState(StrEnum):
@@ -69,7 +69,7 @@ class AgentSpec(Struct, frozen=True, omit_defaults=True):
 
 
 class ModelError(Struct, frozen=True):
-    """What the model's provider, or the agent's program for it, said last. `kind` is `other` when it may pass."""
+    """What the model's provider, or the agent's program for it, said last. `rate_limit` and `other` may pass."""
 
     kind: ErrorKind
     message: str
@@ -77,7 +77,7 @@ class ModelError(Struct, frozen=True):
     @property
     def is_final(self) -> bool:
         """Whether the same request cannot succeed before a person changes a key, an account or a model's name."""
-        return self.kind != "other"
+        return self.kind not in ("rate_limit", "other")
 
 
 class Agent(Struct, frozen=True):

@@ -6,19 +6,23 @@ from typing import Any
 from mngr.model.agent import ErrorKind, ModelError
 
 _LONGEST = 500
-# What programs and providers call their errors. Those of the last line may pass.
+# What programs and providers call their errors. Those of the last three lines may pass.
 _NAMES: dict[str, ErrorKind] = {
     **dict.fromkeys(("authentication_failed", "authentication_error", "invalid_api_key"), "authentication"),
     **dict.fromkeys(("billing_error", "insufficient_quota", "billing_not_active"), "billing"),
     **dict.fromkeys(("permission_error", "oauth_org_not_allowed"), "permission"),
     **dict.fromkeys(("model_not_found", "not_found_error"), "model"),
-    **dict.fromkeys(("rate_limit", "overloaded", "server_error", "max_output_tokens"), "other"),
+    **dict.fromkeys(("rate_limit", "rate_limit_error", "rate_limit_exceeded"), "rate_limit"),
+    **dict.fromkeys(("overloaded", "overloaded_error"), "rate_limit"),
+    **dict.fromkeys(("server_error", "max_output_tokens"), "other"),
 }
 _STATUSES: dict[int, ErrorKind] = {
     401: "authentication",
     402: "billing",
     403: "permission",
     404: "model",
+    429: "rate_limit",
+    529: "rate_limit",
 }
 # In a text, in lower case. A billing error may come with the status of another error.
 _PHRASES: tuple[tuple[str, ErrorKind], ...] = (
@@ -32,6 +36,12 @@ _PHRASES: tuple[tuple[str, ErrorKind], ...] = (
     ("incorrect api key", "authentication"),
     ("not logged in", "authentication"),
     ("api key is missing", "authentication"),
+    ("rate limit", "rate_limit"),
+    ("usage limit", "rate_limit"),
+    ("hit your limit", "rate_limit"),
+    ("session limit", "rate_limit"),
+    ("limit reached", "rate_limit"),
+    ("too many requests", "rate_limit"),
 )
 
 

@@ -5,9 +5,10 @@ from typing import Literal
 
 from msgspec import Struct
 
+from mngr_tmr.engine.clock import clock_time
 from mngr_tmr.engine.state import RunState
 
-WaitReason = Literal["stopped", "paused", "base", "same_failure", "budget"]
+WaitReason = Literal["stopped", "paused", "window", "base", "same_failure", "budget"]
 
 
 class Wait(Struct, frozen=True):
@@ -37,6 +38,13 @@ def _paused(run: RunState, _slug: str, _now: float) -> Wait | None:
     return Wait("paused", f"paused by {run.steering.paused_by}") if run.steering.paused_at else None
 
 
+def _closed(run: RunState, _slug: str, now: float) -> Wait | None:
+    """A usage window opens again by itself, at a time that is known."""
+    until = run.slots.closed_until
+    text = f"waits until {clock_time(until, now)}: the usage window is closed"
+    return Wait("window", text) if now < until else None
+
+
 def _same_failure(run: RunState, slug: str, _now: float) -> Wait | None:
     """One agent first for tests that fail alike: before the base is measured any two may."""
     if not run.options.limits.group:
@@ -55,4 +63,4 @@ def _budget(run: RunState, slug: str, _now: float) -> Wait | None:
     return Wait("budget", lacking) if lacking else None
 
 
-_CONDITIONS: tuple[Condition, ...] = (_stopped, _paused, _same_failure, _budget)
+_CONDITIONS: tuple[Condition, ...] = (_stopped, _paused, _closed, _same_failure, _budget)

@@ -3,7 +3,13 @@
 import time
 from collections.abc import Callable
 
+_DAY_S = 86_400.0
 Seconds = Callable[[], float]
+
+
+def clock_time(at: float, now: float) -> str:
+    """A time of day here, with its day if it is not within a day."""
+    return time.strftime("%H:%M" if at - now < _DAY_S else "%Y-%m-%d %H:%M", time.localtime(at))
 
 
 class RunClock:

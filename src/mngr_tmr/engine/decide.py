@@ -10,14 +10,17 @@ from itertools import islice
 from mngr_tmr.engine.admission import wait_of
 from mngr_tmr.engine.hosts import MOST_TRIES
 from mngr_tmr.engine.observation import Observation
+from mngr_tmr.engine.slots import SLOTS_WORDS, SlotsUse, change_of_slots
 from mngr_tmr.engine.spending import meter_steps, over_budget, stop_without_budget
 from mngr_tmr.engine.state import RunState, deadline_s, shared_with
 from mngr_tmr.engine.task_state import TaskPhase, TaskState
 from mngr_tmr.model.entry import Entry
 from mngr_tmr.model.facts import (
     AgentAsks,
+    AgentLimited,
     AgentSilent,
     LaunchingStopped,
+    LimitEnded,
     PullRequest,
     StepOverdue,
     StopRequest,
@@ -29,6 +32,10 @@ from mngr_tmr.model.facts import (
 
 # On a machine so busy that polls are far apart, an agent may work in between and show nothing new in two of them.
 _UNCHANGED_POLLS = 3
+# A limit for which no end is said is waited for as long, in all, unless a test may take longer.
+_MOST_LIMITED_S = 6 * 3600.0
+# An agent that was asked to go on shows it within this time; else the limit ended its turn again at once.
+_TAKEN_S = 15.0
 _QUIET = ("waiting", "unknown")
 # Making a copy mostly takes longer than a test, so that some share one even where each could have its own.
 _TOGETHER, _MOST_TOGETHER = 4, 8
@@ -49,7 +56,7 @@ def decide(run: RunState, now: float) -> list[Entry]:
     base = [Entry(now, "base", "intended")] if is_base_due and free > 0 else []
     verifications = list(islice(_verify_steps(run, now), free - len(base)))
     launches = islice(_launches(run, now), free - len(base) - len(verifications))
-    steps = [*base, *_stops(run, now), *meter_steps(run, now), *_live_steps(run, now)]
+    steps = [*_slots(run, now), *base, *_stops(run, now), *meter_steps(run, now), *_live_steps(run, now)]
     return [*steps, *verifications, *launches]
 
 
@@ -112,9 +119,17 @@ def _stop(run: RunState, slug: str, attempt: int, now: float) -> Entry:
     return Entry(now, "stop", "intended", slug, attempt, fact=fact)
 
 
+def _slots(run: RunState, now: float) -> Iterator[Entry]:
+    used, active = run.used_slots, run.active_slots
+    has_more = run.may_launch and (bool(run.queue) or active < used)
+    use = SlotsUse(used, active, has_more, run.is_memory_short)
+    if fact := change_of_slots(run.slots, run.options.slots, use, now):
+        yield Entry(now, "run", "noted", message=f"{fact.slots} slots: {SLOTS_WORDS[fact.reason]}", fact=fact)
+
+
 def _launches(run: RunState, now: float) -> Iterator[Entry]:
     launching = sum(run.tasks[slug].phase == TaskPhase.LAUNCHING for slug in run.live)
-    free = min(run.options.slots - run.used_slots, run.options.launchers - launching)
+    free = min(run.allowed_slots - run.used_slots, run.options.launchers - launching)
     if run.budget.rules.are_any:
         free = min(free, 1)  # the next one is asked for with this one's part set aside
     admitted = (slug for slug in run.queue if wait_of(run, slug, now) is None)
@@ -139,7 +154,9 @@ def _working(run: RunState, state: TaskState, now: float) -> Entry | None:
         # Whatever the time: a result that is there is taken.
         finished = _finished(run, observation, observation.result_since, now)
         return Entry(now, "watch", "done", state.slug, state.attempt, finished) if finished else None
-    if run.counted_s(state.launched_at, now) >= run.options.timeout_s:
+    if observation is not None and (state.limited_at or _shows_limit(observation)):
+        return _while_limited(run, observation, state, now)
+    if run.counted_s(state.launched_at, now) - state.limited_s >= run.options.timeout_s:
         return _failed(state, now, "timeout", f"timed out after {run.options.timeout_s:g} s")
     if entry := over_budget(run, state, now):
         return entry
@@ -160,6 +177,35 @@ def _working(run: RunState, state: TaskState, now: float) -> Entry | None:
     if _wants_nudge(run, observation, state, now):
         return Entry(now, "nudge", "intended", state.slug, state.attempt)
     return None
+
+
+def _shows_limit(observation: Observation) -> bool:
+    status = observation.status
+    return status.limit is not None and status.activity == "waiting" and observation.missing_since is None
+
+
+def _while_limited(run: RunState, observation: Observation, state: TaskState, now: float) -> Entry | None:
+    """Waits until the limit may have passed and there is a slot, then asks the agent to go on: no time limit counts."""
+    limit = observation.status.limit
+    if limit is None or not _shows_limit(observation):
+        return Entry(now, "watch", "noted", state.slug, state.attempt, fact=LimitEnded())
+    if not state.limited_at:
+        ended_at = state.limit_ended_at
+        if observation.activity_since <= ended_at and run.counted_s(ended_at, now) < _TAKEN_S:
+            return None
+        fact = AgentLimited(limit.until, limit.is_window)
+        return Entry(now, "watch", "noted", state.slug, state.attempt, observation.status.error, fact)
+    waited_s = state.limited_s + run.counted_s(state.limited_at, now)
+    if now < max(state.limited_until, run.slots.closed_until):
+        return None
+    if waited_s >= max(run.options.timeout_s, _MOST_LIMITED_S):
+        message = f"a limit of the model's provider did not end: {observation.status.error}"
+        return _failed(state, now, "model_error", message)
+    is_asked = ("nudge", state.slug) in run.in_flight
+    may_go_on = run.active_slots < run.allowed_slots and not run.refused_until(now) and not is_asked
+    return (
+        Entry(now, "nudge", "intended", state.slug, state.attempt, fact=LimitEnded()) if may_go_on else None
+    )
 
 
 def _asks_anew(observation: Observation, state: TaskState) -> bool:
@@ -258,8 +304,9 @@ def _verify_steps(run: RunState, now: float) -> Iterator[Entry]:
 def _verifiers(run: RunState) -> int:
     """The run's verifiers, and one more for each slot that no agent has or is about to get."""
     coming = len(run.queue) if run.may_launch else 0
-    idle = max(run.options.slots - run.used_slots - coming, 0)
-    return max(run.options.verifiers, min(run.options.verifiers + idle, run.options.slots))
+    slots = run.allowed_slots
+    idle = max(slots - run.used_slots - coming, 0)
+    return max(run.options.verifiers, min(run.options.verifiers + idle, slots))
 
 
 def _with_equal_trees(waiting: list[TaskState], most: int) -> list[list[TaskState]]:

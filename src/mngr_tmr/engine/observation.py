@@ -4,6 +4,8 @@ from typing import Literal
 
 from msgspec import Struct
 
+from mngr_tmr.model.rate_limit import RateLimit
+
 Activity = Literal["working", "waiting", "ended", "unknown"]
 
 
@@ -11,8 +13,8 @@ class AgentStatus(Struct, frozen=True):
     """One agent in one poll. `progress_mark` is any text that changes while the agent does something.
 
     `asks` is "permission" or "input" while it waits for a person, and `question` is what its screen shows then.
-    `error` is the model's error that ended the last turn, if a retry cannot change it; `error_kind` is its kind.
-    `has_lost_host` says that it ended because its host did.
+    `error` is the model's error that ended the last turn: one that no retry changes, and then `error_kind` is its kind,
+    or a `limit` of the model's provider. `has_lost_host` says that it ended because its host did.
     """
 
     agent: str
@@ -25,18 +27,21 @@ class AgentStatus(Struct, frozen=True):
     error: str = ""
     error_kind: str = ""
     has_lost_host: bool = False
+    limit: RateLimit | None = None
 
 
 class Poll(Struct, frozen=True):
     """The status of every agent of the run that answered; `is_whole` is False when a host did not answer.
 
-    `problem` is the error that made the poll fail, if it was more than a silent host.
+    `problem` is the error that made the poll fail, if it was more than a silent host. `is_memory_short` is about
+    this machine, where its agents are.
     """
 
     at: float
     agents: dict[str, AgentStatus]
     is_whole: bool = True
     problem: str = ""
+    is_memory_short: bool = False
 
 
 class Observation(Struct, frozen=True):

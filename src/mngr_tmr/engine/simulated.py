@@ -24,6 +24,7 @@ from mngr_tmr.model.facts import (
     FailureGroup,
     FinishRequest,
     HostFailed,
+    LimitEnded,
     ProviderRefusal,
     PullRequest,
     StopRequest,
@@ -32,6 +33,7 @@ from mngr_tmr.model.facts import (
     WorkPulled,
 )
 from mngr_tmr.model.money import Used
+from mngr_tmr.model.rate_limit import RateLimit
 from mngr_tmr.model.task import agent_of
 
 Fault = str
@@ -71,6 +73,8 @@ class SimAgent(Struct):
     is_stopped: bool = False
     nudged_at: float | None = None
     stopped_at: float | None = None
+    limited_at: float | None = None
+    limited_s: float = 0.0
 
     def used(self, now: float) -> Used:
         """What it used so far; one that hangs goes on until it is stopped. A million tokens cost a dollar."""
@@ -87,6 +91,8 @@ class SimAgent(Struct):
     def status(self, now: float) -> AgentStatus | None:
         if self.fault == "vanishes" and now >= self.started + self.work_s / 2:
             return None
+        if self.limited_at is not None and not self.is_stopped:
+            return AgentStatus(self.name, "waiting", error="429", limit=RateLimit())
         activity, has_result = self._activity(now)
         progress_mark = "still" if self.fault == "hangs" else str(now)
         activity = "ended" if self.is_stopped else activity
@@ -102,8 +108,11 @@ class SimAgent(Struct):
             )
         return AgentStatus(self.name, activity, has_result, "simulated", progress_mark)
 
+    def is_at_work(self, now: float) -> bool:
+        return self.limited_at is None and self._activity(now)[0] == "working"
+
     def _activity(self, now: float) -> tuple[Activity, bool]:
-        if now < self.started + self.work_s or self.fault == "hangs":
+        if now < self.started + self.work_s + self.limited_s or self.fault == "hangs":
             return "working", False
         if self.fault == "crashes":
             return "ended", False
@@ -154,6 +163,8 @@ class SimWorld:
         self.host_limit = 0
         self.storms: tuple[tuple[float, float], ...] = ()
         self.refusals = 0
+        self.limits: tuple[tuple[float, float], ...] = ()
+        self.most_active = self.limited = 0
         self.tries: dict[tuple[str, str, int], int] = {}
         self.alike: tuple[tuple[str, ...], ...] = ()
         self.fixes = self.helps = 1.0
@@ -227,6 +238,15 @@ class SimWorld:
 
     def alive(self) -> list[SimAgent]:
         return [agent for agent in self.agents.values() if not agent.is_stopped and agent.status(self.now)]
+
+    def meet_limits(self) -> None:
+        """In the times of `limits`, and beyond `most_active` agents at work, the provider of the model ends turns."""
+        is_closed = any(start <= self.now < end for start, end in self.limits)
+        active = [agent for agent in self.alive() if agent.is_at_work(self.now)]
+        met = active if is_closed else active[self.most_active :] if self.most_active else []
+        for agent in met:
+            agent.limited_at = self.now
+            self.limited += 1
 
     def poll(self, at: float, silent: Callable[[str], bool] = lambda _agent: False) -> Poll:
         """What a poll shows; an agent whose host is silent is not in it."""
@@ -323,6 +343,7 @@ class SimExecutor:
 
     def _poll(self) -> Poll:
         self._at(self._world.now + self._poll_s, self._poll)
+        self._world.meet_limits()
         self._silent_polls -= 1
         if self._silent_polls < 0:
             return self._world.poll(self.now())
@@ -349,6 +370,8 @@ class SimExecutor:
         if intention.step == "verify":
             fix = intention.fact.fix if isinstance(intention.fact, VerifyRequest) else ""
             fact: AnyFact | None = self._verify({task: attempt, **shared_with(intention)}, fix)
+        elif isinstance(intention.fact, LimitEnded):
+            fact = self._go_on(task, attempt)
         elif intention.step == "stop":
             fact = self._stop(
                 task, attempt, intention.fact.host if isinstance(intention.fact, StopRequest) else ""
@@ -393,6 +416,13 @@ class SimExecutor:
         agent = self._world.agents[agent_of(self._world.run, task, attempt)]
         agent.nudged_at = self._world.now
         self._world.nudges[agent.name] = self._world.nudges.get(agent.name, 0) + 1
+
+    def _go_on(self, task: str, attempt: int) -> LimitEnded:
+        agent = self._world.agents[agent_of(self._world.run, task, attempt)]
+        if agent.limited_at is not None:
+            agent.limited_s += self._world.now - agent.limited_at
+            agent.limited_at = None
+        return LimitEnded()
 
     def _pull(self, task: str, attempt: int) -> WorkPulled:
         agent = self._world.agents[agent_of(self._world.run, task, attempt)]

@@ -12,6 +12,7 @@ from mngr_tmr.engine.hosts import MAKES_HOST, Held, HostsState
 from mngr_tmr.engine.integration import IntegrationState
 from mngr_tmr.engine.observation import Observation, Poll, follow
 from mngr_tmr.engine.retries import RetriesState, Retry
+from mngr_tmr.engine.slots import SlotsState
 from mngr_tmr.engine.steering import SteeringState, changed_by_steering
 from mngr_tmr.engine.task_state import HOLDS_SLOT, TaskPhase, TaskState, task_after
 from mngr_tmr.model.entry import Entry, Step
@@ -78,7 +79,8 @@ class RunState:
         self.observations: dict[str, Observation] = {}
         self.in_flight: dict[tuple[Step, str], Entry] = {}
         self.hosts, self.capacity = HostsState(), CapacityState()
-        self.steering, self.retries = SteeringState(), RetriesState()
+        self.steering, self.retries, self.slots = SteeringState(), RetriesState(), SlotsState()
+        self.is_memory_short = False
         self.budget = make_budget(spec)
         self.base: str = "unknown"
         self.groups = GroupsState()
@@ -121,6 +123,17 @@ class RunState:
     @property
     def used_slots(self) -> int:
         return sum(self.tasks[slug].phase in HOLDS_SLOT for slug in self.live)
+
+    @property
+    def active_slots(self) -> int:
+        """The used slots whose agents do not wait for a limit."""
+        return sum(
+            self.tasks[slug].phase in HOLDS_SLOT and not self.tasks[slug].limited_at for slug in self.live
+        )
+
+    @property
+    def allowed_slots(self) -> int:
+        return self.slots.of(self.options.slots)
 
     def free_hosts(self, now: float) -> int | None:
         """How many more hosts may be made now; None where nothing bounds them."""
@@ -172,6 +185,7 @@ class RunState:
     def apply_poll(self, poll: Poll) -> None:
         """Takes in one poll of the agents."""
         self.last_at = max(self.last_at, poll.at)
+        self.is_memory_short = poll.is_memory_short
         self._end_pause(poll)
         for slug in self.live:
             state = self.tasks[slug]
@@ -214,6 +228,7 @@ class RunState:
         self.hosts.apply(entry)
         self.steering, self.retries = self.steering.after(entry), self.retries.after(entry)
         self.budget = self.budget.after(entry)
+        self.slots = self.slots.after(entry)
         if isinstance(entry.fact, RunResumed):
             self.away_s += max(entry.at - self.last_at, 0.0)
             self.integration = IntegrationState()

@@ -1,5 +1,6 @@
 """One task of a run, and what each entry of the journal makes of it."""
 
+import random
 from enum import StrEnum
 from typing import Literal
 
@@ -10,8 +11,10 @@ from mngr_tmr.engine.retries import MOST_RETRIES, wait_s
 from mngr_tmr.model.entry import Entry
 from mngr_tmr.model.facts import (
     AgentAsks,
+    AgentLimited,
     AgentSilent,
     HostFailed,
+    LimitEnded,
     RunSteered,
     TaskRetried,
     VerdictsFound,
@@ -21,6 +24,9 @@ from mngr_tmr.model.facts import (
     WorkFailureCause,
     WorkPulled,
 )
+
+# Between tries of an agent that met a limit; after so long at work its limits in a row are forgotten.
+_FIRST_LIMIT_S, _MOST_LIMIT_S, _FORGOTTEN_S = 10.0, 300.0, 300.0
 
 
 class TaskPhase(StrEnum):
@@ -51,6 +57,8 @@ class TaskState(Struct, frozen=True):
     tried again so many `retries`, and is not before `retry_at`. `verdict` is that of its last verification.
     `fix` is the task whose fix is tried on it, or has fixed it; with the fixes in `tried` it did not pass.
     A task that `is_skipped` has ended without an agent.
+    Since `limited_at` its agent waits for a limit of the model's provider, until `limited_until` at least; `limited_s`
+    is how long it did before, and `limits` how often in a row.
     """
 
     slug: str
@@ -78,6 +86,11 @@ class TaskState(Struct, frozen=True):
     fix: str = ""
     tried: tuple[str, ...] = ()
     is_skipped: bool = False
+    limited_at: float = 0.0
+    limited_until: float = 0.0
+    limited_s: float = 0.0
+    limits: int = 0
+    limit_ended_at: float = 0.0
     notes: tuple[str, ...] = ()
 
     @property
@@ -104,6 +117,10 @@ def task_after(state: TaskState, entry: Entry) -> TaskState:
             return _cancelled(state, entry) if is_cancel else state
         if isinstance(entry.fact, AgentSilent):
             return replace(state, silent_since=entry.fact.silent_since)
+        if isinstance(entry.fact, AgentLimited):
+            return _limited(state, entry, entry.fact)
+        if isinstance(entry.fact, LimitEnded):
+            return _limit_ended(state, entry)
         if isinstance(entry.fact, AgentAsks):
             return replace(state, asks=entry.fact.asks, question=entry.message, asked_at=entry.at)
         return replace(state, notes=(*state.notes, entry.message))
@@ -148,10 +165,32 @@ def _after_watch(state: TaskState, entry: Entry) -> TaskState:
 
 
 def _after_nudge(state: TaskState, entry: Entry) -> TaskState:
+    if isinstance(entry.fact, LimitEnded):
+        return _limit_ended(state, entry) if entry.kind == "intended" else state
     if entry.kind == "intended":
         return replace(state, nudged_at=entry.at)
     note = f"nudge: {entry.message}" if entry.message else "nudged"
     return replace(state, nudge_failed=entry.kind == "failed", notes=(*state.notes, note))
+
+
+def _limited(state: TaskState, entry: Entry, fact: AgentLimited) -> TaskState:
+    """It waits as long as the provider asks, else longer each time, and not all agents go on at the same moment."""
+    limits = 1 if entry.at - state.limit_ended_at >= _FORGOTTEN_S else state.limits + 1
+    chance = random.Random(f"{state.slug} {entry.at}")
+    if fact.until:
+        until = fact.until + chance.uniform(0.0, _FIRST_LIMIT_S)
+    else:
+        until = entry.at + min(_FIRST_LIMIT_S * 2.0 ** (limits - 1), _MOST_LIMIT_S) * chance.uniform(
+            0.75, 1.25
+        )
+    return replace(state, limited_at=entry.at, limited_until=until, limits=limits)
+
+
+def _limit_ended(state: TaskState, entry: Entry) -> TaskState:
+    if not state.limited_at:
+        return state
+    limited_s = state.limited_s + entry.at - state.limited_at
+    return replace(state, limited_at=0.0, limited_s=limited_s, limit_ended_at=entry.at)
 
 
 def _after_pull(state: TaskState, entry: Entry) -> TaskState:

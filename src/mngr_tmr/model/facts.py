@@ -23,6 +23,7 @@ WorkFailureCause = Literal[
     "budget",
     "unknown",
 ]
+SlotsReason = Literal["rate_limit", "memory", "quiet"]
 SteeringAction = Literal["pause", "resume", "set", "retry", "cancel"]
 
 
@@ -97,6 +98,26 @@ class HostFailed(JournalFact, frozen=True, tag="host_failed"):
 
 class TaskRetried(JournalFact, frozen=True, tag="retried"):
     """The task gets a new attempt because its last one was lost with its host."""
+
+
+class AgentLimited(JournalFact, frozen=True, tag="limited"):
+    """A limit of the model's provider ended the agent's turn: until when, where that is known, and whether it is a
+    usage window that is closed. It goes on after a message.
+    """
+
+    until: float = 0.0
+    is_window: bool = False
+
+
+class LimitEnded(JournalFact, frozen=True, tag="limit_ended"):
+    """The agent is asked to go on after a limit, or goes on by itself."""
+
+
+class SlotsChanged(JournalFact, frozen=True, tag="slots"):
+    """How many agents may be at work at once from now on, and why."""
+
+    slots: int
+    reason: SlotsReason
 
 
 class ProviderRefusal(JournalFact, frozen=True, tag="refused"):
@@ -247,6 +268,9 @@ AnyFact = (
     | RunSteered
     | StepOverdue
     | HostFailed
+    | AgentLimited
+    | LimitEnded
+    | SlotsChanged
     | TaskRetried
     | ProviderRefusal
     | AgentLaunched

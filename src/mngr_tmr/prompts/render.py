@@ -14,7 +14,7 @@ from mngr_tmr.publish.schema import schema_text
 
 TEMPLATES = str(files("mngr_tmr.prompts").joinpath("templates"))
 OWN_FOLDER = os.path.join(".mngr", "prompts")
-_TESTING, _NUDGE, _FINISH = "testing.md.j2", "nudge.md.j2", "finish.md.j2"
+_TESTING, _NUDGE, _FINISH, _GO_ON = "testing.md.j2", "nudge.md.j2", "finish.md.j2", "go_on.md.j2"
 
 
 def render_prompt(run: RunSpec, task: Task) -> str:
@@ -51,6 +51,11 @@ def nudge_text() -> str:
 def finish_text(reason: str, seconds: float) -> str:
     """The one message to an agent whose budget is used up."""
     return render(_FINISH, reason=reason[:1].upper() + reason[1:], seconds=f"{seconds:g}").strip()
+
+
+def go_on_text() -> str:
+    """The message to an agent whose turn a limit of the model's provider has ended."""
+    return render(_GO_ON).strip()
 
 
 def render(name: str, own: str = "", **values: Any) -> str:

@@ -4,9 +4,11 @@ import hashlib
 from collections.abc import Container, Iterable, Mapping
 
 import mngr
+from mngr_lib.proc import is_memory_short
 from mngr_lib.safe_text import one_line
 from mngr_tmr.engine.observation import Activity, AgentStatus, Poll
 from mngr_tmr.model.facts import AgentLaunched
+from mngr_tmr.model.rate_limit import read_rate_limit
 from mngr_tmr.run.screens import Screens
 from mngr_tmr.run_folder.log import error_text
 
@@ -56,16 +58,21 @@ class AgentPoller:
         names = {address: name for name, address in list(self._addresses.items())}
         listings, problem = list_safely(self._manager)
         found = find_known(listings, names)
-        statuses = {names[address]: self._status(agent) for address, agent in found.items()}
-        return Poll(at, statuses, not problem and all(map(is_complete, listings)), problem)
+        statuses = {names[address]: self._status(agent, at) for address, agent in found.items()}
+        is_whole = not problem and all(map(is_complete, listings))
+        is_here = any(agent.host.provider == "local" for agent in found.values())
+        return Poll(at, statuses, is_whole, problem, is_here and is_memory_short())
 
-    def _status(self, agent: mngr.Agent) -> AgentStatus:
+    def _status(self, agent: mngr.Agent, at: float) -> AgentStatus:
         activity = _ACTIVITIES.get(agent.state, "unknown")
         asks = agent.waiting_reason if activity == "waiting" and agent.waiting_reason in _ASKS else None
         question = self._question(agent) if asks else None
         if not asks:
             self._questions.forget(agent)
         error, kind = final_error(agent)
+        limit = None
+        if agent.model_error is not None and agent.model_error.kind == "rate_limit":
+            error, limit = agent.model_error.message, read_rate_limit(agent.model_error.message, at)
         return AgentStatus(
             agent.name,
             activity,
@@ -76,6 +83,7 @@ class AgentPoller:
             question=question or "",
             error=error,
             error_kind=kind,
+            limit=limit,
             has_lost_host=agent.host.state in _GONE or agent.why == "reboot",
         )
 

@@ -23,6 +23,7 @@ from mngr_tmr.model.facts import (
     BaseFailures,
     BaseMeasured,
     FinishRequest,
+    LimitEnded,
     NudgeSent,
     PullRequest,
     StopRequest,
@@ -35,7 +36,7 @@ from mngr_tmr.model.run import RunSpec
 from mngr_tmr.model.task import Task, agent_of, branch_of
 from mngr_tmr.model.usage import read_usage
 from mngr_tmr.model.verdict import Verified
-from mngr_tmr.prompts.render import finish_text, nudge_text, render_prompt
+from mngr_tmr.prompts.render import finish_text, go_on_text, nudge_text, render_prompt
 from mngr_tmr.publish.helper import helper_config, helper_setup
 from mngr_tmr.run.artifacts import only_folder, pull_artifacts
 from mngr_tmr.run.end_hosts import end_host
@@ -103,11 +104,15 @@ class TaskSteps:
         change = self._create(task, attempt, prompt)
         return launched_as(change.agent, notes=tuple(change.notes))
 
-    def nudge(self, intention: Entry) -> NudgeSent:
-        text = nudge_text()
+    def nudge(self, intention: Entry) -> NudgeSent | LimitEnded:
+        """Reminds an agent without a result, ends one whose budget is used up, or asks one to go on after a limit."""
+        has_met_limit = isinstance(intention.fact, LimitEnded)
+        text = go_on_text() if has_met_limit else nudge_text()
         if isinstance(intention.fact, FinishRequest):
             text = finish_text(intention.fact.reason, self._state.options.grace_s)
         messaged = mngr.message(self._target(intention), text, manager=self._manager)
+        if has_met_limit:
+            return LimitEnded()
         return NudgeSent(messaged.receipt.status)
 
     def pull(self, intention: Entry) -> WorkPulled:

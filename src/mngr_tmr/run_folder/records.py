@@ -12,6 +12,7 @@ from mngr_tmr.engine.state import RunState, fold
 from mngr_tmr.engine.task_state import TaskPhase, TaskState
 from mngr_tmr.model.dependencies import Dependencies, DependencyTable
 from mngr_tmr.model.entry import Entry
+from mngr_tmr.model.facts import SlotsChanged
 from mngr_tmr.model.record import Commit, End, StageSpan, TaskRecord, TaskSpan
 from mngr_tmr.model.result import Claim
 from mngr_tmr.model.run import RunSpec
@@ -67,6 +68,16 @@ class Records:
             and following.kind != "intended"
             and following.at > entry.at
         )
+
+    def slot_spans(self, until: float) -> tuple[StageSpan, ...]:
+        """How many slots there were and why, as stretches of time; none where their number did not change."""
+        changes = [
+            (entry.at, entry.message) for entry in self.entries if isinstance(entry.fact, SlotsChanged)
+        ]
+        if not changes:
+            return ()
+        marks = [(self.spec.created_at, "as many slots as configured"), *changes, (until, "")]
+        return tuple(StageSpan(words, at, end) for (at, words), (end, _) in pairwise(marks) if end > at)
 
     def tasks(self) -> tuple[TaskRecord, ...]:
         return tuple(self.record(task) for task in self.spec.tasks)

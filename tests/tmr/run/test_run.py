@@ -13,11 +13,12 @@ from mngr.process import wait_until
 from mngr.testing.waiting import PATIENCE_S
 from mngr_tmr.engine.journal import read_journal
 from mngr_tmr.model.entry import Entry
-from mngr_tmr.model.facts import RunResumed, VerifyRequest
+from mngr_tmr.model.facts import AgentLimited, RunResumed, SlotsChanged, VerifyRequest
 from mngr_tmr.model.task import agent_of, branch_of
 from mngr_tmr.run.polling import agents_of
 from mngr_tmr.run.steps import TaskSteps
 from mngr_tmr.run_folder.folder import RunFolder
+from mngr_tmr.run_folder.records import Records
 
 pytestmark = pytest.mark.slow
 
@@ -232,3 +233,17 @@ def _launched(folder: RunFolder) -> int:
     if not os.path.exists(folder.journal):
         return 0
     return sum(e.step == "launch" and e.kind == "done" for e in read_journal(folder.journal))
+
+
+@pytest.mark.accept("O5", "O6")
+def test_an_agent_that_meets_a_rate_limit_is_asked_to_go_on_and_has_its_result(pipeline: Pipeline) -> None:
+    limit = {"api_error": "rate_limit", "message": "API Error: 429 Please try again in 1s."}
+    records = pipeline.run({"test_a": [{"wait_message": True}, limit, UNCHANGED]}, replace(KNOBS, slots=2))
+    assert (records["test_a"].end, records["test_a"].attempt) == ("result", 1)
+    facts = [entry.fact for entry in pipeline.seen]
+    assert [fact.slots for fact in facts if isinstance(fact, SlotsChanged)][:1] == [1]
+    (met,) = (fact for fact in facts if isinstance(fact, AgentLimited))
+    assert met.until
+    assert not met.is_window
+    spans = Records(pipeline.found()).slot_spans(1e10)
+    assert spans[1].step == "1 slots: agents met a limit of the model's provider"

@@ -45,9 +45,9 @@ export function ticks(whole: Stretch): readonly number[] {
   return Array.from({ length: Math.floor(length / step) + 1 }, (_, at) => at * step);
 }
 
-/** What a span counts as: the run's own lane tells steps of the integration. */
+/** What a span counts as: the run's own lanes tell how many slots it had, and steps of the integration. */
 export function kindOf(lane: Lane, span: LaneSpan): string {
-  if (lane.label) return "integrate";
+  if (lane.label) return lane.label === "slots" ? "other" : "integrate";
   return KINDS.has(span.kind) ? span.kind : "other";
 }
 

@@ -35,7 +35,7 @@ export function Timeline({ run, filter }: { run: Run; filter: Filter }) {
         <TimelineAxis whole={whole} ticks={ticks(whole)} counts={counts} />
         <ol style={{ height: `${lanes.length * height}px` }}>
           {lanes.slice(first, last).map((lane, at) => (
-            <TimelineLane key={lane.test} {...{ run, lane, whole }} top={(first + at) * height} />
+            <TimelineLane key={lane.test || lane.label} {...{ run, lane, whole }} top={(first + at) * height} />
           ))}
         </ol>
         {lanes.length === 0 && <p class="nothing">No test matches.</p>}

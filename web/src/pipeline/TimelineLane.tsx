@@ -14,11 +14,12 @@ interface Props {
   top: number;
 }
 
-/** One agent's life, which leads to its row, or the run's integration, which leads to the branch. */
+/** One agent's life, which leads to its row, or the run's slots or integration, which leads to the branch. */
 export function TimelineLane({ run, lane, whole, top }: Props) {
   const row = rowOf(run, lane.test);
   const name = row?.name ?? (lane.label || lane.test);
-  const route = lane.label ? { run: run.id, view: "branch" as const } : { run: run.id, test: lane.test };
+  const view = lane.label === "slots" ? ("timeline" as const) : ("branch" as const);
+  const route = lane.label ? { run: run.id, view } : { run: run.id, test: lane.test };
   return (
     <li style={{ top: `${top}px` }}>
       <a class="lane" href={formatRoute(route)}>

@@ -101,7 +101,7 @@ def _try_key(key: str, plan: LaunchPlan) -> Finding:
     if answer.status == 200 or is_about_model:
         return Finding(NAME, True, ERROR, f"{key} is accepted")
     shown = f"{answer.status} {one_line(answer.message or answer.name, PROBLEM_LIMIT)}".strip()
-    if kind == "other":
+    if kind in ("rate_limit", "other"):
         return Finding(
             NAME, False, WARNING, f"the model answers: {shown}", "agents wait and try again by themselves"
         )

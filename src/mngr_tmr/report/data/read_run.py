@@ -56,6 +56,9 @@ class RunReader:
             frozenset(slug for slug, task in records.state.tasks.items() if task.silent_since),
             records.state.steering,
             records.state.budget.spent,
+            records.state.slots,
+            records.slot_spans(time.time() if alive else records.state.last_at),
+            frozenset(slug for slug, task in records.state.tasks.items() if task.limited_at),
         )
 
     def _record(self, records: Records, task: Task, problems: list[str]) -> TaskRecord:

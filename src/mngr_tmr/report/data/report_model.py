@@ -7,6 +7,7 @@ from typing import Literal
 from msgspec import Struct
 
 from mngr_tmr.engine.integration import IntegrationState
+from mngr_tmr.engine.slots import SlotsState
 from mngr_tmr.engine.steering import SteeringState
 from mngr_tmr.engine.task_state import TaskPhase
 from mngr_tmr.model.integration import Integration
@@ -32,6 +33,7 @@ class RunReading(Struct, frozen=True):
 
     `phases` tell by slug what a task that is under way is at, and since when; `silent` are those whose busy agents show
     no sign of life. `stage` is the integration as the journal tells it, with a span for each of its steps.
+    `slot_spans` are the numbers of slots that the run had, and `limited` the tasks whose agents wait for a limit.
     `away_s` is time in which no process was at work on the run, `spent` what agents used as a budget counts it.
     """
 
@@ -49,6 +51,9 @@ class RunReading(Struct, frozen=True):
     silent: frozenset[str] = frozenset()
     steering: SteeringState = SteeringState()
     spent: Used = Used()
+    slots: SlotsState = SlotsState()
+    slot_spans: tuple[StageSpan, ...] = ()
+    limited: frozenset[str] = frozenset()
 
     @property
     def took_s(self) -> float:

@@ -8,11 +8,13 @@ from collections import Counter
 from typing import TextIO
 
 from mngr_lib.safe_text import one_line, raw
+from mngr_tmr.engine.clock import clock_time
 from mngr_tmr.engine.state import RunState
 from mngr_tmr.engine.task_state import HOLDS_SLOT, TaskPhase, TaskState
 from mngr_tmr.model.entry import Entry
 from mngr_tmr.model.facts import (
     AgentAsks,
+    AgentLimited,
     LaunchingStopped,
     RunPaused,
     RunSteered,
@@ -106,7 +108,11 @@ def summary(run: RunState) -> str:
     parts += [f"{count} {word}" for word, count in counts.items()]
     if run.integration.progress == "running":
         return " · ".join([*parts, f"integrating: {run.integration.step}"])
-    parts.append(f"slots {run.used_slots}/{run.options.slots}")
+    parts.append(f"slots {run.used_slots}/{run.allowed_slots}")
+    limited = sum(bool(task.limited_at) for task in run.tasks.values())
+    parts += [f"{limited} waiting for a limit of the model"] if limited else []
+    if run.last_at < run.slots.closed_until:
+        parts.append(f"waits until {clock_time(run.slots.closed_until, run.last_at)}")
     if run.steering.paused_at:
         parts.append(f"paused by {run.steering.paused_by}")
     if money := budget_words(run.budget.rules, run.budget.spent):
@@ -141,8 +147,8 @@ def entry_line(run: RunState, entry: Entry) -> str:
     if not entry.task:
         return f"{entry.step}: {entry.message}" if entry.message and entry.step != "base" else ""
     name, task = run.names[entry.task], run.tasks[entry.task]
-    if isinstance(fact, RunSteered | TaskRetried):
-        return f"{name}: {entry.message}"
+    if isinstance(fact, RunSteered | TaskRetried | AgentLimited):
+        return limit_line(run, entry, fact) if isinstance(fact, AgentLimited) else f"{name}: {entry.message}"
     if isinstance(fact, AgentAsks) and fact.asks:
         answer = answer_command(task.agent, task.asks)
         return f"{name} needs you: {entry.message} (answer: {answer}; see it: mngr connect {task.agent})"
@@ -162,6 +168,13 @@ def entry_line(run: RunState, entry: Entry) -> str:
     ):
         return f"{name}: done, nothing to verify"
     return ""
+
+
+def limit_line(run: RunState, entry: Entry, fact: AgentLimited) -> str:
+    """Only the first agent that meets a closed usage window tells of it."""
+    is_first = run.slots.closed_by == entry.task and fact.until >= run.slots.closed_until
+    until = f"waits until {clock_time(fact.until, entry.at)}"
+    return f"{until}: the usage window is closed: {entry.message}" if fact.is_window and is_first else ""
 
 
 def answer_command(agent: str, asks: str) -> str:

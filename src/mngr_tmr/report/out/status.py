@@ -6,11 +6,12 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from mngr_tmr.agent_text import one_line
+from mngr_tmr.engine.clock import clock_time
 from mngr_tmr.engine.task_state import TaskPhase
 from mngr_tmr.report.data.causes import FailureCause, count_failures
 from mngr_tmr.report.data.counts import count_line, plural
 from mngr_tmr.report.data.escalations import RaisedEscalation
-from mngr_tmr.report.data.report_model import ReportModel, ReportState
+from mngr_tmr.report.data.report_model import ReportModel, ReportState, RunReading
 from mngr_tmr.report.out.progress import answer_command, clock
 from mngr_tmr.report.out.terminal import cause_line, printable
 
@@ -26,7 +27,7 @@ _WORDS = {
 }
 
 
-_SILENT = "no sign of life"
+_SILENT, _LIMITED = "no sign of life", "waiting for a limit"
 
 
 class LiveTask(Struct, frozen=True):
@@ -57,6 +58,7 @@ class IntegrationProgress(Struct, frozen=True):
 class RunStatus(Struct, frozen=True):
     """`status --json`. `exit_code` is None until the run is over; `integration` tells of it once it has begun.
 
+    `allowed_slots` are those of its slots that agents may have now; `waits_until` is when a closed usage window opens.
     Of a run that is paused, `paused_by` says by whom, and `paused_s` for how long.
     """
 
@@ -75,6 +77,8 @@ class RunStatus(Struct, frozen=True):
     page: str
     problems: tuple[str, ...] = ()
     integration: IntegrationProgress | None = None
+    allowed_slots: int = 0
+    waits_until: float = 0.0
     paused_s: float = 0.0
     paused_by: str = ""
     schema: int = 1
@@ -105,6 +109,8 @@ def make_status(model: ReportModel, page: str, at: float) -> RunStatus:
         page,
         now.problems,
         integration,
+        now.slots.of(spec.options.slots),
+        now.slots.closed_until if at < now.slots.closed_until else 0.0,
         at - now.steering.paused_at if now.steering.paused_at else 0.0,
         now.steering.paused_by,
     )
@@ -116,7 +122,11 @@ def status_lines(model: ReportModel, status: RunStatus) -> tuple[str, ...]:
     if status.state == "running":
         steps = Counter(live.doing for live in status.live)
         doing = "".join(f", {count} {word}" for word, count in steps.items())
-        lines.append(f"slots: {status.used_slots} of {status.slots}{doing}")
+        most = f" ({status.slots} configured)" if status.allowed_slots < status.slots else ""
+        lines.append(f"slots: {status.used_slots} of {status.allowed_slots}{most}{doing}")
+    if status.waits_until:
+        until = clock_time(status.waits_until, model.now.last_at)
+        lines.append(f"waits until {until}: the usage window is closed")
     if status.paused_by:
         resume = f"mngr tmr resume {status.run}"
         lines.append(f"paused by {status.paused_by}, {clock(status.paused_s)} ago: {resume}")
@@ -170,13 +180,17 @@ def _live(model: ReportModel, at: float) -> Iterable[LiveTask]:
         yield LiveTask(
             row.task.node_id,
             agent,
-            f"needs you: {asks}" if asks else _SILENT if row.task.slug in now.silent else _WORDS[phase],
+            f"needs you: {asks}" if asks else _doing(now, row.task.slug, phase),
             max(at - since, 0.0),
             attach,
             asks,
             row.record.question,
             answer_command(agent, asks) if asks else "",
         )
+
+
+def _doing(now: RunReading, slug: str, phase: TaskPhase) -> str:
+    return _SILENT if slug in now.silent else _LIMITED if slug in now.limited else _WORDS[phase]
 
 
 def _urgency(live: LiveTask) -> tuple[int, float]:

@@ -176,7 +176,7 @@ def _facts(model: ReportModel) -> Iterable[LabeledFact]:
 
 
 def _lanes(model: ReportModel) -> Iterable[Lane]:
-    """Lanes in the order in which work began, then those without work; integration is the last."""
+    """Lanes in the order in which work began, then those without work; slots and integration are the last."""
     lanes = []
     for row in model.rows:
         spans = row.record.spans if row.record else ()
@@ -185,8 +185,9 @@ def _lanes(model: ReportModel) -> Iterable[Lane]:
             shown = tuple(LaneSpan(span.kind, span.start, span.end) for span in spans)
             lanes.append((began, Lane(row.task.node_id, shown)))
     yield from (lane for _, lane in sorted(lanes, key=itemgetter(0)))
-    if steps := model.now.stage_spans:
-        yield Lane("", tuple(LaneSpan(span.step, span.start, span.end) for span in steps), "integration")
+    for label, steps in (("slots", model.now.slot_spans), ("integration", model.now.stage_spans)):
+        if steps:
+            yield Lane("", tuple(LaneSpan(span.step, span.start, span.end) for span in steps), label)
 
 
 def _recipes(model: ReportModel, run_word: str) -> Iterable[Recipe]:
