@@ -15,7 +15,7 @@ Usage: mngr COMMAND [WORDS] [OPTIONS]
 """
 _FOOT = """\
 Every command: --help, --format human|json|jsonl|TEMPLATE, --json, -q, -v, -S KEY=VALUE
-Topics (mngr help TOPIC): address, agent-types, config, env, exit-codes, filters, pipes, states, transfers
+Topics (mngr help TOPIC): address, agent-types, config, env, exit-codes, filters, pipes, policy, states, transfers
 
 Examples:
   mngr create foo -- bash

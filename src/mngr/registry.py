@@ -112,6 +112,11 @@ def load_phase(agent_type: str) -> Any:
     return load_entry(RegistryEntry(AGENT_TYPES, agent_type, target)) if target else None
 
 
+def load_policy() -> Any:
+    """The class that reads a policy, for those who have one."""
+    return load_entry(RegistryEntry("mngr.policies", "policy", "mngr.actions.policy:Policy"))
+
+
 def load_entry(entry: RegistryEntry) -> Any:
     module, _, attribute = entry.target.partition(":")
     try:

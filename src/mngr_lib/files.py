@@ -48,6 +48,13 @@ def replace_file(
         raise
 
 
+def put_aside(path: str, most: int) -> None:
+    """Renames a log to `<path>.1`, the older ones to the next number; of more than `most` the oldest is gone."""
+    for number in range(most, 0, -1):
+        with suppress(FileNotFoundError):
+            os.replace(f"{path}.{number - 1}" if number > 1 else path, f"{path}.{number}")
+
+
 def temporary_path(path: str) -> str:
     """A free name beside `path` that says which process writes there: `<name>.new.<pid>.<random>`."""
     folder, name = os.path.split(path)

@@ -47,7 +47,7 @@ class Span:
         if self._is_over:
             return
         self._is_over = True
-        argv = [_without_secrets(word) for word in self._argv]
+        argv = [without_secrets(word) for word in self._argv]
         took_s = time.monotonic() - self._began
         if _to_stderr:
             outcome = problem or ("" if code is None else f"exit {code}")
@@ -90,7 +90,8 @@ def _short(word: str) -> str:
     return shlex.quote(line if len(line) <= _WORD_SHOWN else line[: _WORD_SHOWN - 1] + "…")
 
 
-def _without_secrets(word: str) -> str:
+def without_secrets(word: str) -> str:
+    """A text without values of variables that are named like secrets, and without tokens of well-known shapes."""
     import re
 
     for name, value in os.environ.items():

@@ -34,7 +34,7 @@ from mngr_tmr.run.execution import Execution
 from mngr_tmr.run.from_pipe import PipeResults, make_run_from_pipe
 from mngr_tmr.run.integrate_run import integrate_run
 from mngr_tmr.run.integration_stage import Tell, integrate_again
-from mngr_tmr.run.preflight import check_agents, check_host, stop_for_problems
+from mngr_tmr.run.preflight import check_agents, check_host, check_policy, stop_for_problems
 from mngr_tmr.run_folder.folder import RunFolder, make_folder
 from mngr_tmr.run_folder.past_runs import with_expected
 from mngr_tmr.run_folder.redact import Redactor, no_values_in_errors, refuse_test_ids
@@ -101,6 +101,7 @@ def collect(pipeline: Pipeline) -> Pipeline:
     """Asks pytest for the tests at the base commit, in a working copy; refuses what no agent could work with."""
     request, draft = pipeline.request, pipeline.spec
     env, manager = request.secrets.tests, request.manager
+    check_policy(draft.options, manager)
     if request.checks:
         stop_for_problems(check_agents(draft.repo, draft.options, env, manager), request.say)
     copies = pipeline.resources.enter_context(Copies(draft, env, manager, request.tell))
@@ -146,6 +147,7 @@ def prepare(pipeline: Pipeline) -> Pipeline:
 def map(pipeline: Pipeline) -> Pipeline:
     """Runs an agent for each test and verifies its work, until all have ended or the run is interrupted."""
     request = pipeline.request
+    check_policy(pipeline.spec.options, request.manager)
     folder = pipeline.run_folder.hiding(request.secrets.tests, request.secrets.integrator)
     observe = pipeline.resources.enter_context(Reporter(folder, observe=request.observe))
     execution = pipeline.resources.enter_context(

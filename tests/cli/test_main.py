@@ -107,7 +107,8 @@ def test_create_loads_nothing_that_only_some_creations_need(mngr: Mngr) -> None:
 
 
 _NOT_IN_CREATE = """
-hashlib mngr.actions.list mngr.actions.message mngr.actions.targets mngr.actions.destroy mngr.cli.outcome mngr.cli.stdin
+hashlib mngr.actions.policy mngr.actions.audit
+mngr.actions.list mngr.actions.message mngr.actions.targets mngr.actions.destroy mngr.cli.outcome mngr.cli.stdin
 mngr.hosts.labels mngr.tmux.tree mngr.transfer.safe_paths mngr.transfer.discard mngr.transfer.fetch mngr.transfer.pack
 mngr.transfer.refs mngr.transfer.view mngr.transfer.work_dir
 """

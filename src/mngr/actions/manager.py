@@ -10,10 +10,12 @@ from typing import Any, cast
 from mngr import registry
 from mngr.agents.protocol import AgentType
 from mngr.config.layers import Config, load_config
+from mngr.config.locate import policy_files
 from mngr.errors import NotFoundError, UnreachableError, UsageError, did_you_mean
 from mngr.hosts.local import LocalProvider
 from mngr.hosts.protocol import Bounded, Configurable, Host, Meets, Pool, Provider, Warns
 from mngr.model.address import Address, parse_address
+from mngr.model.agent import AgentSpec
 from mngr.store.probe import Evidence
 from mngr.store.state import Phase
 
@@ -125,6 +127,21 @@ class Manager:
             if isinstance(provider, Meets) and provider.knows(host):
                 return candidate
         raise NotFoundError(f'no host "{host}"', hint=did_you_mean(host, known))
+
+    def check_policy(
+        self, what: str, spec: AgentSpec, provider: str, host: str = "", files: Sequence[str] = ()
+    ) -> None:
+        """Refuses to send what the policy forbids, and records what is sent; nothing is loaded without a policy."""
+        if self.config.section("policy") or policy_files(self.env):
+            registry.load_policy()(self).check(what, spec, provider, host, files)
+
+    def check_launch(self, type: str, args: Sequence[str], provider: str) -> None:
+        """Refuses what the policy forbids before many agents of a type are made from the repository we are in."""
+        source = self.config.repo_root or self.cwd
+        spec = AgentSpec(
+            id="", name="", type=type, argv=tuple(args), work_dir="", created_at=0.0, source=source
+        )
+        self.check_policy("launch", spec, provider)
 
     def note_clock(self, host: Host, seconds: float) -> None:
         """Remembers how far a host's clock, which says `seconds` now, is from ours."""

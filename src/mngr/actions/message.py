@@ -57,6 +57,7 @@ def check_message(data: bytes) -> None:
 def deliver(host: Host, spec: AgentSpec, data: bytes, manager: Manager, *, session: str = "") -> Receipt:
     """Hands over the message by the agent's own type and writes the outcome into its log."""
     check_message(data)
+    manager.check_policy("message", spec, host.provider, host.name)
     pane = AgentPane(host, spec.id, session or spec.session)
     sent_at = manager.time_on(host)  # before sending: a turn that ends meanwhile ended after the message
     receipt = manager.agent_type(spec.type).send(pane, data)

@@ -3,6 +3,8 @@
 import os
 from collections.abc import Sequence
 
+from msgspec import structs
+
 from mngr.actions.manager import Manager, default_manager
 from mngr.actions.pull import Pulled, home_of
 from mngr.actions.targets import resolve_one
@@ -17,6 +19,8 @@ def push(agent: Agent | str, *, ref: str = "HEAD", manager: Manager | None = Non
     manager = default_manager(manager)
     row = resolve_one(manager, agent)
     home = home_of(row, manager)
+    sent = structs.replace(row.spec, source=home.source.top, base_commit=ref)
+    manager.check_policy("push", sent, row.host.provider, row.host.name)
     if home.unverified:
         manager.warn(f"{home.unverified}; commits of {home.source.top} go to it")
     place = checkout_of(row.host, home.work_dir, home.transfer, home.source)
@@ -29,5 +33,7 @@ def push_files(agent: Agent | str, paths: Sequence[str], *, manager: Manager | N
     """Puts files of this machine into the agent's work dir."""
     manager = default_manager(manager)
     row = resolve_one(manager, agent)
-    notes = files.push_files([os.path.join(manager.cwd, path) for path in paths], row.host, row.spec.work_dir)
+    named = [os.path.join(manager.cwd, path) for path in paths]
+    manager.check_policy("files", row.spec, row.host.provider, row.host.name, named)
+    notes = files.push_files(named, row.host, row.spec.work_dir)
     return Pulled(row.agent, True, files=tuple(map(os.path.basename, paths)), notes=notes)

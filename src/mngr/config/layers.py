@@ -130,6 +130,11 @@ def load_config(
         values = _overlay(values, _word_layer(canonical_key(key), rest[1:], "-S", schema).values)
     override_layers = [Layer("-S", values)] if overrides else []
     layers += override_layers
+    for layer in layers:
+        if "policy" in {*layer.values, *layer.untrusted} and layer.source != places.user_file:
+            raise UsageError(
+                f"{layer.source}: [policy] cannot be set there", hint=f"it belongs in {places.user_file}"
+            )
     return Config(places.host_dir, places.repo_root, tuple(layers), _in_effect(layers), notes)
 
 

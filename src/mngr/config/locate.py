@@ -35,6 +35,17 @@ class ConfigDirs(Struct, frozen=True):
         return (self.user_file, *repository)
 
 
+POLICY_FILE = "/etc/mngr/policy.toml"
+"""An organisation's policy, for every user of the machine."""
+
+
+def policy_files(env: Mapping[str, str]) -> tuple[str, ...]:
+    """The files of policies beside the user's config: the machine's, if it is there, and the one that is named."""
+    named = env.get("MNGR_POLICY", "")
+    machine = (POLICY_FILE,) if os.path.lexists(POLICY_FILE) else ()
+    return (*machine, os.path.abspath(named)) if named else machine
+
+
 def find_places(cwd: str, env: Mapping[str, str]) -> ConfigDirs:
     return ConfigDirs(host_dir(env), repo_root(cwd))
 

@@ -52,6 +52,7 @@ KNOWN: Schema = {
     "providers": {ANY_NAME: TABLE},
     "notify": {"command": COMMAND},
     "prices": {ANY_NAME: TABLE},
+    "policy": TABLE,
     "tutorial": TABLE,
     "tmr": TABLE,
 }

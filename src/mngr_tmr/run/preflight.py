@@ -30,6 +30,13 @@ def check_agents(
     return (*found, mngr.Finding("git identity", False, "error", "agents could not commit", fix))
 
 
+def check_policy(options: RunOptions, manager: mngr.Manager) -> None:
+    """Refuses a run whose agents the policy forbids, before anything is sent."""
+    manager.check_launch(options.type, options.args, options.provider)
+    if options.integrator != "mechanical" and options.integrator_type:
+        manager.check_launch(options.integrator_type, options.integrator_args, options.provider)
+
+
 def check_host(options: RunOptions, copy: Copy, manager: mngr.Manager) -> tuple[mngr.Finding, ...]:
     """The agents' program on a host of the run's kind; nothing to look at where that is this machine."""
     return () if is_here(options) else mngr.preflight(options.type, on=copy.agent, manager=manager)

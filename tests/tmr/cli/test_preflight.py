@@ -52,6 +52,16 @@ def desk(pipeline: Pipeline, model: Model) -> Desk:
     return Desk(pipeline, model)
 
 
+@pytest.mark.accept("O16")
+def test_a_run_that_the_policy_forbids_sends_nothing(desk: Desk, tmp_path: Path) -> None:
+    file = tmp_path / "policy.toml"
+    file.write_text('[policy.rules.ours]\nagents = ["codex", "command"]\n')
+    done = desk(*_RUN, *_KEYS, "--no-preflight", MNGR_POLICY=str(file))
+    assert (done.code, done.stdout) == (6, "")
+    assert f'agent type "claude": refused by [policy.rules.ours] of {file}' in done.stderr
+    assert desk.is_untouched()
+
+
 def test_a_run_stops_before_anything_is_launched(desk: Desk) -> None:
     no_key = desk(*_RUN)
     assert (no_key.code, no_key.stdout) == (6, "")

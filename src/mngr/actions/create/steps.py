@@ -116,6 +116,14 @@ def draft(creation: Creation) -> Creation:
     return msgspec.structs.replace(creation, plan=plan, spec=spec)
 
 
+def check_policy(creation: Creation) -> Creation:
+    """Refuses what must not go to that provider, agent or model, before anything does."""
+    plan, manager = creation.plan, creation.manager
+    files = [os.path.join(manager.cwd, pair.rpartition(":")[0]) for pair in plan.spec.upload]
+    manager.check_policy("create", creation.spec, plan.address.provider, plan.address.host, files)
+    return creation
+
+
 def open_host(creation: Creation) -> Creation:
     """Opens the host or makes one; only on a host made from an image is known what a snapshot in that holds."""
     plan, manager = creation.plan, creation.manager
@@ -325,6 +333,7 @@ def _setup_hint(script: str) -> str:
 
 STEPS: tuple[Callable[[Creation], Creation], ...] = (
     draft,
+    check_policy,
     open_host,
     claim,
     send,
