@@ -111,6 +111,8 @@ def played(play: list[dict[str, Any]]) -> list[Reply]:
     """A playbook as a model says it: a tool call per step, and a last word that ends the turn."""
     replies, text = [], ""
     for step in play:
+        if "usage" in step:  # a coding agent keeps its own records
+            continue
         if "say" in step:
             text = step["say"]
             continue

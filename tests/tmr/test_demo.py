@@ -70,6 +70,8 @@ def test_make_demo_runs_the_whole_loop_and_leaves_the_repository_the_run_and_the
     assert done.code == 0, done
     assert newcomer.left() == []
     assert "slots" in done.stderr
+    assert re.search(r"^budget: 3M tokens; at most \d+k tokens more may be used$", done.stderr, re.MULTILINE)
+    assert re.search(r"^budget: \S+ tokens of 3M tokens used$", done.stdout, re.MULTILINE)
     repo, (run,) = folder / "pantry", [*(folder / "pantry/.mngr/tmr").glob("demo-*")]
     assert {"journal.jsonl", "report.html", "summary.json", "pr.md"} <= {path.name for path in run.iterdir()}
     summary = msgspec.json.decode((run / "summary.json").read_bytes())

@@ -18,6 +18,8 @@ from mngr_tmr.cli.places import Place
 from mngr_tmr.demo.ending import ending
 from mngr_tmr.demo.setup import DemoSetup, set_up_demo, user_packages
 from mngr_tmr.model.run import RunSpec, Secrets
+from mngr_tmr.report.out.budget_lines import budget_lines
+from mngr_tmr.report.out.estimate_lines import total_lines
 from mngr_tmr.report.out.progress import Progress
 from mngr_tmr.report.report import WrittenReport
 from mngr_tmr.run_folder.folder import runs_folder
@@ -27,6 +29,8 @@ from mngr_tmr.stages import Pipeline, PipelineRequest, walk
 _SLOTS = 6
 # One of the agents hangs. It is among the first, so that others work while its silence is being counted.
 _SILENCE = "25s"
+# Scripted agents say that they use a little of it.
+_BUDGET = {"budget": "3Mtok", "agent_rate": "200ktok", "meter": "5s"}
 # Whatever plugins of pytest a newcomer has, they would slow every test down, and some would be in the way.
 _PYTEST = (sys.executable, "-m", "pytest", "--disable-plugin-autoload", "-p", "mngr_e2e.plugin")
 
@@ -66,6 +70,9 @@ def command(context: click.Context, folder: str, no_keep: bool) -> int:
         )
         progress.say(f"an agent for each test, {_SLOTS} at once; to see them at work, in another terminal:")
         progress.say(f"    MNGR_HOST_DIR={host_dir} mngr list --watch")
+        estimate = total_lines(spec, spec.estimate) if spec.estimate else ()
+        for line in (*estimate, *budget_lines(spec)):
+            progress.say(line)
         written = _run(place, spec, progress)
         for line in ending(demo, written, is_kept=not no_keep) if written else ():
             click.echo(line)
@@ -116,6 +123,7 @@ def _settings(demo: DemoSetup) -> dict[str, Any]:
         "type": "scripted",
         "args": [demo.example.play_arg],
         "slots": _SLOTS,
+        **_BUDGET,
         "silence": _SILENCE,
         "grace": "1s",
         "verify_runs": 1,

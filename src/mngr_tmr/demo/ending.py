@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from mngr_tmr.demo.setup import DemoSetup
 from mngr_tmr.report.data.counts import count_line, plural
 from mngr_tmr.report.data.sections import NAMES, SECTIONS
+from mngr_tmr.report.out.budget_lines import budget_end
 from mngr_tmr.report.out.terminal import branch_log, printable
 from mngr_tmr.report.report import WrittenReport
 
@@ -19,6 +20,8 @@ def ending(stage: DemoSetup, reported: WrittenReport, *, is_kept: bool) -> Itera
     if model.headline:
         yield model.headline
     yield count_line(model)
+    if end := budget_end(model.spec, model.now.spent):
+        yield end
     for name in NAMES:
         for row in model.section(name):
             test = row.task.node_id.rpartition("::")[2]

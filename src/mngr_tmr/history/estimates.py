@@ -48,7 +48,7 @@ def estimate_spec(spec: RunSpec, runs: str, manager: mngr.Manager) -> RunEstimat
     prior = prior_estimate(options.limits.context_tokens, [price.input for price in prices.values()])
     slugs = {task.node_id: task.slug for task in spec.tasks}
     known: dict[str, list[PastTask]] = {}
-    for row in (row for run in past for row in run.rows if row.attempt):
+    for row in (row for run in past for row in run.rows if row.usage.tokens or row.worked_s):
         known.setdefault(slugs.get(row.test, f"gone {row.test}"), []).append(_past_task(row))
     estimate = estimate_run(slugs.values(), known, prior, options.slots, tuple(sorted(prices)))
     to_run = [one for slug, one in estimate.tasks.items() if slug not in spec.skipped]

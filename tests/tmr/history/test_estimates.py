@@ -75,7 +75,8 @@ def test_past_runs_of_the_same_type_and_model_tell_and_others_do_not(
 ) -> None:
     runs = tmp_path / "runs"
     for number in range(5):
-        past_run(runs, f"r{number}", row(1000 * (number + 1), 0.1 * (number + 1)))
+        idle = {**row(0, None), "worked_s": 0.0}  # it was not run
+        past_run(runs, f"r{number}", row(1000 * (number + 1), 0.1 * (number + 1)), idle)
     past_run(runs, "codex", row(10**9, 500.0), agent_type="codex")
     past_run(runs, "other", row(10**9, 500.0), model="claude-haiku-4-5")
     past_run(runs, "alive", row(10**9, 500.0), state="running")
