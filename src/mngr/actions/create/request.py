@@ -248,20 +248,14 @@ def join_requests(*requests: CreateSpec, config: Config) -> CreateSpec:
     for request in requests:
         joined = with_defaults(joined, msgspec.structs.replace(request, template=()))
         for name in reversed(request.template):
-            joined = with_defaults(joined, _read_template(name, config))
+            table = config.section(join_key(("templates", name)))
+            if not table:
+                hint = did_you_mean(name, config.section("templates")) or "[templates.NAME] in the config"
+                raise UsageError(f'no template "{name}"', hint=hint)
+            asked, other = split_request(table)
+            for key in other:
+                if key not in COMMAND_OPTIONS:
+                    hint = did_you_mean(key, request_keys())
+                    raise UsageError(f'template "{name}" has an unknown option "{key}"', hint=hint)
+            joined = with_defaults(joined, read_request({**asked, "template": ()}))
     return joined
-
-
-def _read_template(name: str, config: Config) -> CreateSpec:
-    table = config.section(join_key(("templates", name)))
-    if not table:
-        known = config.section("templates")
-        hint = did_you_mean(name, known) or "[templates.NAME] in the config"
-        raise UsageError(f'no template "{name}"', hint=hint)
-    asked, other = split_request(table)
-    for key in other:
-        if key not in COMMAND_OPTIONS:
-            raise UsageError(
-                f'template "{name}" has an unknown option "{key}"', hint=did_you_mean(key, request_keys())
-            )
-    return read_request({**asked, "template": ()})
