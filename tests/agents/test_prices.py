@@ -47,5 +47,30 @@ def test_a_sum_with_an_unknown_price_has_none() -> None:
     assert total([]).cost_usd == 0
 
 
+@pytest.mark.parametrize(
+    ("tokens", "usd"),
+    [
+        ({"input_tokens": 272_000, "output_tokens": 1000}, 272_000 * 2.5 + 1000 * 15),
+        ({"input_tokens": 272_001, "output_tokens": 1000}, 272_001 * 5 + 1000 * 22.5),
+        ({"input_tokens": 1, "cache_read_tokens": 272_000}, 1 * 5 + 272_000 * 0.5),
+        ({"cache_write_tokens": 200_000, "cache_write_1h_tokens": 80_000}, 200_000 * 6.25 + 80_000 * 10),
+        ({"input_tokens": 1, "output_tokens": 300_000}, 1 * 2.5 + 300_000 * 15),
+    ],
+)
+def test_all_tokens_of_an_answer_to_a_long_prompt_cost_more(tokens: dict[str, int], usd: float) -> None:
+    assert cost_usd(Spending(0, "gpt-5.4-2026-03-05", **tokens)) == pytest.approx(usd / 1e6)
+
+
+def test_answers_are_long_one_by_one_and_users_have_long_contexts_too() -> None:
+    short = Spending(0, "gpt-5.4", input_tokens=200_000)
+    assert total([short, short]).cost_usd == pytest.approx(1.0)
+    own = {"input": 1, "output": 1, "long_context": {"above": 10, "input": 3, "output": 1}}
+    prices = with_own({"mine": own})
+    assert cost_usd(Spending(0, "mine", input_tokens=10), prices) == pytest.approx(10e-6)
+    assert cost_usd(Spending(0, "mine", input_tokens=11), prices) == pytest.approx(33e-6)
+    with pytest.raises(UsageError, match="above"):
+        with_own({"mine": {**own, "long_context": {"input": 3, "output": 1}}})
+
+
 def test_the_table_is_dated() -> None:
     assert len(shipped_on()) == 10

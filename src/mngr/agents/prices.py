@@ -15,7 +15,7 @@ from mngr.model.message import Spending, Usage
 _PER = 1_000_000
 
 
-class Price(Struct, frozen=True, forbid_unknown_fields=True):
+class _Rates(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """US dollars for a million tokens. What is not said follows from `input` as the makers usually do it."""
 
     input: float
@@ -24,7 +24,7 @@ class Price(Struct, frozen=True, forbid_unknown_fields=True):
     cache_write: float | None = None
     cache_write_1h: float | None = None
 
-    def cost(self, spent: Spending) -> float:
+    def _sum(self, spent: Spending) -> float:
         read = self.input / 10 if self.cache_read is None else self.cache_read
         write = self.input * 1.25 if self.cache_write is None else self.cache_write
         write_1h = self.input * 2 if self.cache_write_1h is None else self.cache_write_1h
@@ -35,6 +35,24 @@ class Price(Struct, frozen=True, forbid_unknown_fields=True):
             + spent.cache_write_tokens * write
             + spent.cache_write_1h_tokens * write_1h
         ) / _PER
+
+
+class LongContext(_Rates, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What all tokens of an answer cost when its prompt, cached tokens included, has more than `above` tokens."""
+
+    above: int
+
+
+class Price(_Rates, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What a model costs; with `long_context` an answer to a long prompt costs more."""
+
+    long_context: LongContext | None = None
+
+    def cost(self, spent: Spending) -> float:
+        prompt = spent.input_tokens + spent.cache_read_tokens
+        prompt += spent.cache_write_tokens + spent.cache_write_1h_tokens
+        tier = self.long_context
+        return tier._sum(spent) if tier and prompt > tier.above else self._sum(spent)
 
 
 Prices = Mapping[str, Price]
@@ -63,7 +81,7 @@ def with_own(tables: Mapping[str, Any]) -> Prices:
         except msgspec.ValidationError as error:
             raise UsageError(
                 f'[prices."{name}"] cannot be used: {error}',
-                hint="input and output in US dollars for a million tokens; cache_read, cache_write if you like",
+                hint="input and output in US dollars for a million tokens; see docs/agents.md for what else there is",
             ) from None
     return {**shipped_prices(), **own}
 

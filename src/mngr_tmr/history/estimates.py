@@ -77,9 +77,10 @@ def _judged(rows: Sequence[RowFacts]) -> list[bool]:
 
 
 def _fast_usd(price: mngr.Price) -> float:
-    """Of a million tokens: nearly all are read from the cache, and some are written."""
-    read = price.input / 10 if price.cache_read is None else price.cache_read
-    return read + _WRITTEN_SHARE * price.output
+    """Of a million tokens: most are read from the cache, some written; in a long context if that costs more."""
+    rates = price.long_context or price
+    read = rates.input / 10 if rates.cache_read is None else rates.cache_read
+    return read + _WRITTEN_SHARE * rates.output
 
 
 def _past_task(row: RowFacts) -> PastTask:
