@@ -13,6 +13,7 @@ Stream = Literal["stdout", "stderr"]
 RunKind = Literal["tests", "pipeline"]
 AttemptKind = Literal["test", "agent", "try", "check"]
 Tone = Literal["", "good", "bad"]
+Unit = Literal["usd", "tokens", "seconds"]
 
 
 class Index(Struct, frozen=True):
@@ -29,7 +30,8 @@ class Run(Struct, frozen=True):
     """Some tests that ran together. In a pipeline each has an agent: then what follows `kind` is filled in.
 
     `sections` hold every row once, in order; `causes` come first on the page; `commits` are those of the branch.
-    `measured` is every test at three commits, and `headline` what that adds up to on the branch.
+    `measured` is every test at three commits, and `headline` what that adds up to on the branch. `balance` is what it
+    cost and what that was good for, `marks` what changed the whole run while it went on.
     """
 
     id: str
@@ -50,6 +52,8 @@ class Run(Struct, frozen=True):
     recipes: tuple["Recipe", ...] = ()
     headline: str = ""
     measured: tuple["TestMeasurement", ...] = ()
+    balance: "Balance | None" = None
+    marks: tuple["TimelineMark", ...] = ()
 
 
 class Test(Struct, frozen=True):
@@ -253,6 +257,57 @@ class LaneSpan(Struct, frozen=True):
     kind: str
     start: float
     end: float
+
+
+class TimelineMark(Struct, frozen=True):
+    """A moment at which the whole run changed, and why."""
+
+    at: float
+    text: str
+
+
+class Balance(Struct, frozen=True):
+    """What a run cost, what that was good for, and what is left to look at; what is not known is left out.
+
+    `left_out` are rows without an agent, by the reason.
+    """
+
+    meters: tuple["Meter", ...] = ()
+    worth: tuple["Figure", ...] = ()
+    attention: tuple["Figure", ...] = ()
+    left_out: tuple["LeftOut", ...] = ()
+
+
+class Meter(Struct, frozen=True):
+    """What was used so far in one unit. `reserved` is set aside for agents at work, `limit` is the budget.
+
+    `low` and `high` are the estimate from before the run, `note` says where it comes from.
+    """
+
+    unit: Unit
+    used: float
+    reserved: float = 0.0
+    limit: float | None = None
+    low: float | None = None
+    high: float | None = None
+    note: str = ""
+
+
+class Figure(Struct, frozen=True):
+    """A number in words, and the place that has more of it: a `section`'s id, or the branch, causes or matters."""
+
+    value: str
+    label: str
+    tone: Tone = ""
+    place: Literal["", "section", "branch", "causes", "matter"] = ""
+    section: str = ""
+
+
+class LeftOut(Struct, frozen=True):
+    """Tests that no agent was at work on, for one reason; `tests` are ids of rows."""
+
+    reason: str
+    tests: tuple[str, ...]
 
 
 class BranchCommit(Struct, frozen=True):

@@ -9,17 +9,21 @@ from mngr_view.chunks import encode
 from mngr_view.records import (
     Attempt,
     AttemptKind,
+    Balance,
     BranchCommit,
     Cause,
     ConversationTurn,
     Detail,
+    Figure,
     Index,
     LabeledFact,
     Lane,
     LaneSpan,
+    LeftOut,
     Matter,
     MeasuredOutcome,
     MergedAs,
+    Meter,
     Patch,
     Recipe,
     Run,
@@ -29,6 +33,7 @@ from mngr_view.records import (
     Test,
     TestMeasurement,
     Text,
+    TimelineMark,
     Tutorial,
     WeakenedCheck,
     WitnessResults,
@@ -180,6 +185,8 @@ def pipeline() -> PipelineSample:
         "recipes": (Recipe("merge the branch", "git merge tmr/night/integrated"),),
         "headline": "on the branch: 1 passes, 1 fails (it failed before)",
         "measured": MEASURED,
+        "balance": BALANCE,
+        "marks": MARKS,
     }
     return sample
 
@@ -309,6 +316,29 @@ MEASURED = (
         MeasuredOutcome(reason="gone"),
         MeasuredOutcome("cannot_tell", "no"),
     ),
+)
+BALANCE = Balance(
+    (
+        Meter("usd", 1.25, 0.6, 4.0, 0.9, 2.1, "estimated from 12 past tasks"),
+        Meter("tokens", 2_400_000, low=800_000, high=1_600_000, note="estimated from 12 past tasks"),
+    ),
+    (
+        Figure("2", "tests fixed", "good", "causes"),
+        Figure("2", "implementation fixes", place="branch"),
+        Figure("1", "agent not needed ($0.10 to $0.25)", "good", "section", "clean"),
+        Figure("$0.62", "for each fixed test"),
+    ),
+    (
+        Figure("1", "blocked", "bad", "section", "blocked"),
+        Figure("1", "agent was wrong", "bad", "section", "disputed"),
+        Figure("2", "open causes", "bad", "causes"),
+        Figure("3", "matters raised by agents", place="matter"),
+    ),
+    (LeftOut("fixed by take: same failure, no agent was needed", (node("total"),)),),
+)
+MARKS = (
+    TimelineMark(T0 + 30, "slots 4 \u2192 2, set by ann"),
+    TimelineMark(T0 + 90, "nothing more is launched: 5 agents failed alike"),
 )
 MATTERS = (
     Matter(

@@ -21,6 +21,8 @@ export function run(fields: Partial<Run> = {}): Run {
     recipes: [],
     headline: "",
     measured: [],
+    balance: null,
+    marks: [],
     ...fields,
   };
 }

@@ -10,6 +10,8 @@ export type AttemptKind = "test" | "agent" | "try" | "check";
 
 export type Tone = "" | "good" | "bad";
 
+export type Unit = "usd" | "tokens" | "seconds";
+
 export interface Index {
   readonly title: string;
   readonly generated_at: number;
@@ -37,6 +39,8 @@ export interface Run {
   readonly recipes: readonly Recipe[];
   readonly headline: string;
   readonly measured: readonly TestMeasurement[];
+  readonly balance: Balance | null;
+  readonly marks: readonly TimelineMark[];
 }
 
 export interface Test {
@@ -190,6 +194,41 @@ export interface LaneSpan {
   readonly kind: string;
   readonly start: number;
   readonly end: number;
+}
+
+export interface TimelineMark {
+  readonly at: number;
+  readonly text: string;
+}
+
+export interface Balance {
+  readonly meters: readonly Meter[];
+  readonly worth: readonly Figure[];
+  readonly attention: readonly Figure[];
+  readonly left_out: readonly LeftOut[];
+}
+
+export interface Meter {
+  readonly unit: Unit;
+  readonly used: number;
+  readonly reserved: number;
+  readonly limit: number | null;
+  readonly low: number | null;
+  readonly high: number | null;
+  readonly note: string;
+}
+
+export interface Figure {
+  readonly value: string;
+  readonly label: string;
+  readonly tone: Tone;
+  readonly place: "" | "section" | "branch" | "causes" | "matter";
+  readonly section: string;
+}
+
+export interface LeftOut {
+  readonly reason: string;
+  readonly tests: readonly string[];
 }
 
 export interface BranchCommit {

@@ -1,4 +1,6 @@
-import type { Lane, LaneSpan, Run } from "./records";
+import { plain } from "./ansi";
+import type { Lane, LaneSpan, Run, TimelineMark } from "./records";
+import { clock } from "./time";
 
 export interface Stretch {
   readonly start: number;
@@ -43,6 +45,11 @@ export function ticks(whole: Stretch): readonly number[] {
   const length = whole.end - whole.start;
   const step = STEPS.find((each) => length / each <= MOST_TICKS) ?? Math.ceil(length / MOST_TICKS / 86_400) * 86_400;
   return Array.from({ length: Math.floor(length / step) + 1 }, (_, at) => at * step);
+}
+
+/** `0:42 slots 4 → 2, set by ann`. */
+export function markWords(whole: Stretch, mark: TimelineMark): string {
+  return `${clock(mark.at - whole.start)} ${plain(mark.text)}`;
 }
 
 /** What a span counts as: the run's own lanes tell how many slots it had, and steps of the integration. */

@@ -6,6 +6,7 @@ import { duration, moment } from "../lib/time";
 import { Facts } from "../shell/Facts";
 import { Name } from "../shell/Name";
 import { StatusBar } from "../shell/StatusBar";
+import { BalancePanel } from "./BalancePanel";
 import { Causes } from "./Causes";
 import { CommitList } from "./CommitList";
 import { Matters } from "./Matters";
@@ -34,6 +35,7 @@ export function PipelineOverview({ run, route }: { run: Run; route: Route }) {
         </p>
       )}
       <Causes run={run} chosen={chosen("causes")} />
+      <BalancePanel run={run} />
       <Facts facts={run.facts.filter((fact) => fact.label !== "state")} />
       {groupsOf(run).map((group) => (
         <SectionTable

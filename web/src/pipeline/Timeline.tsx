@@ -10,6 +10,7 @@ import { useWindow } from "../shell/useWindow";
 import { TimelineAxis } from "./TimelineAxis";
 import { TimelineLane } from "./TimelineLane";
 import { TimelineLegend } from "./TimelineLegend";
+import { TimelineMarks } from "./TimelineMarks";
 
 const TALL = 24;
 const FLAT = 6;
@@ -30,9 +31,10 @@ export function Timeline({ run, filter }: { run: Run; filter: Filter }) {
   return (
     <main class={isFlat ? "timeline flat" : "timeline"} aria-label="Timeline">
       <TimelineLegend lanes={lanes} isFlat={isFlat} setFlat={setFlat} />
+      <TimelineMarks marks={run.marks} whole={whole} />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls what has the focus */}
       <div class="lanes" ref={scroller} tabIndex={0}>
-        <TimelineAxis whole={whole} ticks={ticks(whole)} counts={counts} />
+        <TimelineAxis whole={whole} ticks={ticks(whole)} counts={counts} marks={run.marks} />
         <ol style={{ height: `${lanes.length * height}px` }}>
           {lanes.slice(first, last).map((lane, at) => (
             <TimelineLane key={lane.test || lane.label} {...{ run, lane, whole }} top={(first + at) * height} />

@@ -1,14 +1,16 @@
+import type { TimelineMark } from "../lib/records";
 import { clock } from "../lib/time";
-import { place, type Stretch } from "../lib/timeline";
+import { markWords, place, type Stretch } from "../lib/timeline";
 
 interface Props {
   whole: Stretch;
   ticks: readonly number[];
   counts: readonly number[];
+  marks: readonly TimelineMark[];
 }
 
 /** The time from the run's start, and how many agents there were at each moment. */
-export function TimelineAxis({ whole, ticks, counts }: Props) {
+export function TimelineAxis({ whole, ticks, counts, marks }: Props) {
   const most = Math.max(1, ...counts);
   return (
     <div class="axis">
@@ -17,6 +19,14 @@ export function TimelineAxis({ whole, ticks, counts }: Props) {
         <svg viewBox={`0 0 ${counts.length} 100`} preserveAspectRatio="none" role="img" aria-label="Agents at once">
           <path d={outline(counts, most)} />
         </svg>
+        {marks.map((mark, number) => (
+          <i
+            key={number}
+            class="moment"
+            style={{ left: place(whole, { start: mark.at, end: mark.at }).left }}
+            title={markWords(whole, mark)}
+          />
+        ))}
         {ticks.map((second) => (
           <span class="tick" key={second} style={{ left: place(whole, at(whole, second)).left }}>
             {clock(second)}

@@ -18,6 +18,7 @@ from mngr_tmr.model.record import TaskRecord
 from mngr_tmr.model.task import Task
 from mngr_tmr.model.verdict import Verified
 from mngr_tmr.report.data.report_model import RunReading
+from mngr_tmr.report.data.run_marks import run_marks
 from mngr_tmr.run_folder.attempt import read_attempt_claim
 from mngr_tmr.run_folder.folder import RunFolder, read_json, read_spec
 from mngr_tmr.run_folder.liveness import is_alive
@@ -59,6 +60,9 @@ class RunReader:
             records.state.slots,
             records.slot_spans(time.time() if alive else records.state.last_at),
             frozenset(slug for slug, task in records.state.tasks.items() if task.limited_at),
+            committed=records.state.budget.committed,
+            limit=records.state.budget.rules.total,
+            marks=run_marks(records.entries),
         )
 
     def _record(self, records: Records, task: Task, problems: list[str]) -> TaskRecord:

@@ -12,13 +12,14 @@ from mngr_tmr.engine.steering import SteeringState
 from mngr_tmr.engine.task_state import TaskPhase
 from mngr_tmr.model.integration import Integration
 from mngr_tmr.model.measured import headline
-from mngr_tmr.model.money import Used
+from mngr_tmr.model.money import Amount, Used
 from mngr_tmr.model.record import StageSpan, TaskRecord
 from mngr_tmr.model.run import RunSpec
 from mngr_tmr.model.usage import AgentUsage, add_usages
 from mngr_tmr.report.data.causes import FailureCause, find_causes
 from mngr_tmr.report.data.escalations import RaisedEscalation, group_escalations
 from mngr_tmr.report.data.rows import ReportRow, make_rows
+from mngr_tmr.report.data.run_marks import RunMark
 from mngr_tmr.report.data.sections import NAMES, SECTIONS, SectionName
 
 ReportState = Literal["running", "integrating", "interrupted", "failed", "finished"]
@@ -34,7 +35,8 @@ class RunReading(Struct, frozen=True):
     `phases` tell by slug what a task that is under way is at, and since when; `silent` are those whose busy agents show
     no sign of life. `stage` is the integration as the journal tells it, with a span for each of its steps.
     `slot_spans` are the numbers of slots that the run had, and `limited` the tasks whose agents wait for a limit.
-    `away_s` is time in which no process was at work on the run, `spent` what agents used as a budget counts it.
+    `away_s` is time in which no process was at work on the run, `spent` what agents used as a budget counts it,
+    `committed` that and what is set aside for those at work, `limit` the budget of the run.
     """
 
     spec: RunSpec
@@ -54,6 +56,9 @@ class RunReading(Struct, frozen=True):
     slots: SlotsState = SlotsState()
     slot_spans: tuple[StageSpan, ...] = ()
     limited: frozenset[str] = frozenset()
+    committed: Used = Used()
+    limit: Amount | None = None
+    marks: tuple[RunMark, ...] = ()
 
     @property
     def took_s(self) -> float:
@@ -112,7 +117,9 @@ def make_report_model(now: RunReading) -> ReportModel:
     state: ReportState = "failed" if progress == "failed" else "finished"
     if now.is_alive:
         state = "integrating" if progress == "running" else "running"
-    elif progress == "running" or any(row.section in _UNDONE and not _is_cancelled(row) for row in rows):
+    elif progress == "running" or any(
+        row.section in _UNDONE and not (row.record and row.record.cause == "cancelled") for row in rows
+    ):
         state = "interrupted"
     return ReportModel(
         now,
@@ -123,10 +130,6 @@ def make_report_model(now: RunReading) -> ReportModel:
         exit_code(rows, raised, now.integration),
         add_usages(record.usage for record in now.records),
     )
-
-
-def _is_cancelled(row: ReportRow) -> bool:
-    return row.record is not None and row.record.cause == "cancelled"
 
 
 def exit_code(

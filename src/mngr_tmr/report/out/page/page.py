@@ -7,6 +7,7 @@ from mngr_tmr.report.data.counts import count_line
 from mngr_tmr.report.data.report_model import ReportModel, ReportState
 from mngr_tmr.report.data.rows import ReportRow
 from mngr_tmr.report.data.sections import SECTIONS
+from mngr_tmr.report.out.page.balance import balance_of
 from mngr_tmr.report.out.page.branch import branch_commits
 from mngr_tmr.report.out.page.recipes import row_recipes
 from mngr_tmr.report.out.page.tabs import Tab, as_attempts
@@ -25,6 +26,7 @@ from mngr_view.records import (
     Status,
     Test,
     TestMeasurement,
+    TimelineMark,
     Tone,
 )
 
@@ -101,6 +103,8 @@ def make_run(model: ReportModel, tabs: Mapping[str, Sequence[Tab]], run_word: st
         recipes=tuple(_recipes(model, run_word)),
         headline=model.headline,
         measured=measured,
+        balance=balance_of(model),
+        marks=tuple(TimelineMark(one.at, one.text) for one in now.marks),
     )
 
 
