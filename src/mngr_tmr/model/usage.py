@@ -1,6 +1,5 @@
 """What agents used: their counts come from their own records, so every number is checked before it is believed."""
 
-import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -52,10 +51,18 @@ def make_usage(data: Any) -> AgentUsage:
         return AgentUsage(problem="it is not a table")
     fields: dict[str, Any] = {}
     fields |= {name: _count(data.get(name, 0)) for name in _COUNTS}
-    fields |= {name: _names(data.get(name, ())) for name in _NAMES}
-    fields["cost_usd"] = cost = _dollars(data.get("cost_usd"))
+    for name in _NAMES:
+        names = data.get(name, ())
+        is_list = isinstance(names, list | tuple) and all(isinstance(one, str) for one in names)
+        fields[name] = (
+            tuple(one_line(one, _LONGEST_NAME) for one in names[:_MOST_MODELS]) if is_list else None
+        )
+    usd, cost = data.get("cost_usd"), None
+    if isinstance(usd, int | float) and not isinstance(usd, bool) and 0 <= usd <= _MOST_USD:
+        cost = float(usd)
+    fields["cost_usd"] = cost
     wrong = [name for name, value in fields.items() if value is None and name != "cost_usd"]
-    if cost is None and data.get("cost_usd") is not None:
+    if cost is None and usd is not None:
         wrong.append("cost_usd")
     problem = data.get("problem", "")
     problems = [one_line(problem, _LONGEST_NAME * 2)] if isinstance(problem, str) and problem else []
@@ -88,14 +95,3 @@ def add_usages(usages: Iterable[AgentUsage]) -> AgentUsage:
 def _count(value: Any) -> int | None:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return int(value) if is_number and 0 <= value <= _MOST_TOKENS else None
-
-
-def _dollars(value: Any) -> float | None:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if is_number and 0 <= value <= _MOST_USD and math.isfinite(value) else None
-
-
-def _names(value: Any) -> tuple[str, ...] | None:
-    if not isinstance(value, list | tuple) or not all(isinstance(name, str) for name in value):
-        return None
-    return tuple(one_line(name, _LONGEST_NAME) for name in value[:_MOST_MODELS])

@@ -1,7 +1,7 @@
 """What became of every task, from the journal and the run's folder: what integrate and report read."""
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -163,13 +163,14 @@ def spans(spec: RunSpec, entries: Sequence[Entry]) -> dict[str, tuple[TaskSpan, 
         for task in run.apply(entry):
             if run.tasks[task].phase != marks[task][-1][1]:
                 marks[task].append((entry.at, run.tasks[task].phase))
-    return {slug: tuple(_stretches(found, run.last_at)) for slug, found in marks.items()}
-
-
-def _stretches(marks: Sequence[tuple[float, TaskPhase]], last_at: float) -> Iterable[TaskSpan]:
-    for (start, phase), (end, _) in pairwise([*marks, (last_at, TaskPhase.ENDED)]):
-        if phase in _SPANS and end > start:
-            yield TaskSpan(_SPANS[phase], start, end)  # type: ignore[arg-type]
+    return {
+        slug: tuple(
+            TaskSpan(_SPANS[phase], start, end)  # type: ignore[arg-type]
+            for (start, phase), (end, _) in pairwise([*found, (run.last_at, TaskPhase.ENDED)])
+            if phase in _SPANS and end > start
+        )
+        for slug, found in marks.items()
+    }
 
 
 def _end(state: TaskState, stopped_why: str) -> End:

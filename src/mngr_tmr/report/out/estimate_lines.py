@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 
-from mngr_tmr.model.estimate import Calibration, Estimate, Range, RunEstimate, is_inside
+from mngr_tmr.model.estimate import Calibration, Estimate, RunEstimate, is_inside
 from mngr_tmr.model.money import dollars, tokens
 from mngr_tmr.model.run import RunSpec, tasks_with_agents
 from mngr_tmr.model.usage import AgentUsage, add_usages
@@ -16,7 +16,7 @@ _MOST_MODELS, _MOST_TASKS = 3, 10
 def estimate_words(estimate: Estimate) -> str:
     """`20k to 50k tokens, $0.10 to $0.25, 2:00 to 4:00`."""
     parts = [f"{_between(tokens(estimate.tokens.low), tokens(estimate.tokens.high))} tokens"]
-    parts += [_usd_words(estimate.usd)] if estimate.usd else []
+    parts += [_between(dollars(estimate.usd.low), dollars(estimate.usd.high))] if estimate.usd else []
     parts += [_between(clock(estimate.seconds.low), clock(estimate.seconds.high))] if estimate.seconds else []
     return ", ".join(parts)
 
@@ -101,10 +101,6 @@ def _price_words(spec: RunSpec, estimate: RunEstimate) -> str:
     if len(models) <= _MOST_MODELS:
         return f"input price of {', '.join(models)}"
     return f"from the cheapest to the dearest of {len(models)} models"
-
-
-def _usd_words(usd: Range) -> str:
-    return _between(dollars(usd.low), dollars(usd.high))
 
 
 def _between(low: str, high: str) -> str:
