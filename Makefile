@@ -91,8 +91,9 @@ self-test: setup ## the pipeline on our own tests: PATHS=tests/e2e
 
 # Hours are fine here: what `make test` does a few times is done hundreds of times.
 soak: setup ## hours: hostile hosts and kill loops, hundreds of times
-	MNGR_TEST_KILLS=200 MNGR_TEST_SIGKILLS=500 MNGR_TEST_GC=300 MNGR_TEST_ROUNDS=60 MNGR_TEST_FORGED=10000 MNGR_TEST_MANAGERS_S=300 MNGR_TEST_BUDGET_SEEDS=1000 MNGR_CANARY_SEEDS="1 2 3 4 5 6 7 8" \
-		tools/test $(BIN)/pytest --timeout=7200 tests/hostile tests/actions/test_claim.py tests/tmr/run/test_kills.py tests/tmr/engine/test_budget.py
+	MNGR_TEST_KILLS=200 MNGR_TEST_SIGKILLS=500 MNGR_TEST_GC=300 MNGR_TEST_ROUNDS=60 MNGR_TEST_FORGED=10000 MNGR_TEST_MANAGERS_S=300 MNGR_TEST_BUDGET_SEEDS=1000 MNGR_TEST_MUTATIONS=200 MNGR_CANARY_SEEDS="1 2 3 4 5 6 7 8" \
+		tools/test $(BIN)/pytest --timeout=7200 tests/hostile tests/actions/test_claim.py tests/tmr/run/test_kills.py tests/tmr/engine/test_budget.py \
+		tests/tmr/unchanged/test_mutations.py
 
 docs: setup ## write the generated pages again
 	$(BIN)/python -m tools.helptext && $(BIN)/python -m tools.reference

@@ -88,7 +88,9 @@ def measure_idle(root: str, agents: int = 20) -> Idle:
     before, began = _cpu_s(), time.monotonic()
     threading.Event().wait(_IDLE_S)
     share = (_cpu_s() - before) / (time.monotonic() - began)
-    mngr.stop(agents_of(spec.id, manager), manager=manager)  # an agent that disappears would get another attempt
+    mngr.stop(
+        agents_of(spec.id, manager), manager=manager
+    )  # an agent that disappears would get another attempt
     run.join()
     mngr.destroy(agents_of(spec.id, manager), manager=manager)
     return Idle(agents, share)
@@ -112,7 +114,9 @@ def _run(
         verifiers=1,
         grace_s=2.0,
         record=False,
-        limits=RunLimits(group=False),  # no test of it passes at the base, and each shall have its agent at once
+        limits=RunLimits(
+            group=False
+        ),  # no test of it passes at the base, and each shall have its agent at once
     )
     tasks = tuple(make_task(_test(number)) for number in range(len(steps)))
     spec = RunSpec(name, stage.repo, base, time.time(), tasks, ("true",), options=options)

@@ -27,7 +27,7 @@ from mngr_tmr.model.facts import RunResumed
 from mngr_tmr.model.run import RunOptions, RunSpec, Secrets
 from mngr_tmr.report.data.counts import plural
 from mngr_tmr.report.out.budget_lines import budget_lines
-from mngr_tmr.report.out.estimate_lines import first_lines, skipped_lines
+from mngr_tmr.report.out.estimate_lines import first_lines
 from mngr_tmr.report.report import WrittenReport, write_report
 from mngr_tmr.report.reporter import Reporter
 from mngr_tmr.run.execution import Execution
@@ -123,7 +123,7 @@ def collect(pipeline: Pipeline) -> Pipeline:
     request.say(
         f"run {spec.id}: {plural(len(spec.tasks), 'test')} at {spec.base[:12]}, {request.slots_reason}"
     )
-    for line in (*first_lines(spec), *skipped_lines(spec), *budget_lines(spec)):
+    for line in (*first_lines(spec), *budget_lines(spec)):
         request.say(line)
     return replace(pipeline, spec=spec, copies=copies)
 

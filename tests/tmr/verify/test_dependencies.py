@@ -187,3 +187,19 @@ def test_where_reading_cannot_be_seen_everything_counts(facts: PytestFacts, setu
     assert needs
     assert why in needs.everything
     assert sum(map(len, needs.files)) < 100
+
+
+@pytest.mark.slow
+@pytest.mark.accept("O11")
+def test_where_workers_run_tests_beside_each_other_all_reading_counts_for_all(project: Project) -> None:
+    text = """
+        import subprocess
+        def test_one(): subprocess.run(["cat", "data/shell"], check=True)
+        def test_two(): assert open("data/copied").read() == ""
+    """
+    commit(project, test_both=text)
+    suite = tasks("test_both", text)
+    run = replace(project.run("tests", "-n", "2", options=RunOptions(verify_runs=1)), tasks=suite)
+    measured = measure_base(run, manager=project.manager)
+    for one in measured.values():
+        assert {"shell", "copied", "tests/test_both.py"} <= seen(one.dependencies)

@@ -51,7 +51,7 @@ def total_lines(spec: RunSpec, estimate: RunEstimate) -> Iterable[str]:
 
 
 def first_lines(spec: RunSpec) -> Iterable[str]:
-    """What a run begins with: the tasks that may use most, a line each, and the sum."""
+    """What a run begins with: the tasks that may use most, a line each, the sum, and the tasks that are skipped."""
     estimate = spec.estimate
     if estimate is None:
         return
@@ -61,6 +61,12 @@ def first_lines(spec: RunSpec) -> Iterable[str]:
     if len(ordered) > _MOST_TASKS:
         yield f"  … and {len(ordered) - _MOST_TASKS} more: mngr tmr plan"
     yield from total_lines(spec, estimate)
+    tests = [task for task in spec.tasks if task.slug in spec.skipped]
+    for task in tests[:_MOST_TASKS]:
+        yield f"  {task.node_id}: skipped: {spec.skipped[task.slug].reason}"
+    if len(tests) > _MOST_TASKS:
+        yield f"  … and {len(tests) - _MOST_TASKS} more: mngr tmr plan"
+    yield from skipped_lines(spec)
 
 
 def skipped_lines(spec: RunSpec) -> Iterable[str]:
@@ -72,9 +78,10 @@ def skipped_lines(spec: RunSpec) -> Iterable[str]:
     saved = [f"{tokens(usage.tokens)} tokens"] if usage.tokens else []
     saved += [dollars(usage.cost_usd)] if usage.cost_usd else []
     saved += [f"{clock(sum(one.worked_s for one in skipped))} of work"]
+    which, had = ("it reads", "its last agent") if len(skipped) == 1 else ("they read", "their last agents")
     yield (
-        f"{plural(len(skipped), 'test')} skipped: nothing they read changed since their last verified pass "
-        f"(--all runs them too); their agents used {', '.join(saved)}"
+        f"{plural(len(skipped), 'test')} skipped: nothing {which} changed since the last verified pass (--all for "
+        f"agents all the same); {had} used {', '.join(saved)}"
     )
 
 
