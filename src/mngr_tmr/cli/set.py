@@ -4,16 +4,18 @@ from typing import Any
 
 import click
 import msgspec
+from msgspec.structs import replace
 
 import mngr
 from mngr_lib.suggest import did_you_mean
 from mngr_tmr.cli.places import find_place
 from mngr_tmr.cli.settings import changed_options, out_option
 from mngr_tmr.cli.steer import steer
-from mngr_tmr.engine.steering import STEERABLE
+from mngr_tmr.engine.steering import STEERABLE, STEERABLE_LIMITS
+from mngr_tmr.report.out.budget_lines import budget_lines
 from mngr_tmr.run_folder.records import Records
 
-_KEYS = tuple(name.removesuffix("_s") for name in STEERABLE)
+_KEYS = (*(name.removesuffix("_s") for name in STEERABLE), *STEERABLE_LIMITS)
 
 
 @click.command("set")
@@ -21,7 +23,8 @@ _KEYS = tuple(name.removesuffix("_s") for name in STEERABLE)
 @out_option
 @click.pass_context
 def command(context: click.Context, /, words: tuple[str, ...], out: str | None) -> int:
-    """Change options of a run that goes on: slots, verifiers, timeout. Without RUN the newest one is meant.
+    """Change options of a run that goes on: slots, verifiers, timeout, budget, agent_budget. Without RUN the
+    newest one is meant.
 
     With fewer slots no agent is stopped: none is launched until there are fewer. A new timeout holds for the agents
     that are at work too.
@@ -29,6 +32,7 @@ def command(context: click.Context, /, words: tuple[str, ...], out: str | None) 
     \b
     mngr tmr set slots=8
     mngr tmr set nightly slots=2 timeout=30m
+    mngr tmr set budget=30usd
     """
     runs = [word for word in words if "=" not in word]
     settings: dict[str, Any] = dict(word.split("=", 1) for word in words if "=" in word)
@@ -43,8 +47,13 @@ def command(context: click.Context, /, words: tuple[str, ...], out: str | None) 
             raise mngr.UsageError(f"{key} is a number, not {settings[key]}", hint=f"mngr tmr set {key}=8")
         settings[key] = int(settings[key])
     folder = find_place(context, out).known_run(runs[0] if runs else "")
-    new = msgspec.to_builtins(changed_options(Records(folder).state.options, settings))
-    steer(
-        folder, "set", options={name: new[name] for name in STEERABLE if name.removesuffix("_s") in settings}
-    )
+    records = Records(folder)
+    options = changed_options(records.state.options, settings)
+    new = msgspec.to_builtins(options)
+    changes = {name: new[name] for name in STEERABLE if name.removesuffix("_s") in settings}
+    changes |= {name: new["limits"][name] for name in STEERABLE_LIMITS if name in settings}
+    steer(folder, "set", options=changes)
+    if settings.keys() & STEERABLE_LIMITS:
+        for line in budget_lines(replace(records.spec, options=options)):
+            click.echo(line)
     return 0

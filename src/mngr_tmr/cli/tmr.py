@@ -13,7 +13,7 @@ COMMANDS = {
     "nightly": "a run for a scheduler, unless something is in the way",
     "resume": "go on with a run that was interrupted or paused",
     "pause": "launch no more agents in a run that goes on",
-    "set": "change options of a run that goes on: slots, verifiers, timeout",
+    "set": "change options of a run that goes on: slots, timeout, budget",
     "retry": "try a test again in a run that goes on",
     "cancel": "give up a test in a run that goes on",
     "status": "how a run stands",

@@ -1,7 +1,9 @@
 """Whether what a person asks of a run that goes on can be done, and the journal's entry that says so."""
 
+import msgspec
 from msgspec.structs import replace
 
+import mngr
 from mngr_tmr.engine.state import RunState
 from mngr_tmr.engine.steering import changed_by_steering
 from mngr_tmr.engine.task_state import TaskPhase
@@ -19,8 +21,10 @@ def answers(run: RunState, request: Entry) -> tuple[Entry, ...]:
     refused = _task_refusal(run, request.task, fact) if about_task else _run_refusal(run, fact)
     attempt = run.tasks[request.task].attempt if about_task and not refused else 0
     changes = fact.options if fact.action == "set" and not refused else {}
-    old = {name: getattr(run.options, name) for name in changes}
-    set_to = ", ".join(f"{name.removesuffix('_s')} {old[name]} → {new}" for name, new in changes.items())
+    old = {**msgspec.to_builtins(run.options.limits), **msgspec.to_builtins(run.options)}
+    set_to = ", ".join(
+        f"{name.removesuffix('_s')} {old[name] or 'none'} → {new}" for name, new in changes.items()
+    )
     words = {
         "pause": f"paused by {fact.by}: nothing more is launched",
         "resume": f"goes on, asked by {fact.by}",
@@ -49,9 +53,11 @@ def _run_refusal(run: RunState, fact: RunSteered) -> str:
     if fact.action == "resume":
         return "" if is_paused else "it is not paused"
     try:
-        changed_by_steering(run.options, fact.options)
-    except ValueError as error:
+        after = changed_by_steering(run.options, fact.options)
+    except (ValueError, mngr.UsageError) as error:
         return str(error)
+    if after.limits.in_dollars and run.spec.estimate is None:
+        return "it has no estimate in dollars to keep a budget by; give the budget in tokens"
     return "" if fact.options else "no option is named"
 
 

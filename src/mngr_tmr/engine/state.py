@@ -296,7 +296,9 @@ class RunState:
         elif isinstance(fact, TaskRetried):
             self._try_again(entry.task)
         elif isinstance(fact, RunSteered):
-            self.options = changed_by_steering(self.options, fact.options) if fact.options else self.options
+            if fact.options:
+                self.options = changed_by_steering(self.options, fact.options)
+                self.budget = self.budget.with_options(self.options)
             if entry.task and fact.action == "retry":
                 self._try_again(entry.task)
         elif isinstance(fact, LaunchingStopped):

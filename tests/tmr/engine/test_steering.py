@@ -94,12 +94,27 @@ def test_other_slots_hold_at_once_and_stop_no_agent() -> None:
         ({"timeout_s": 0}, "a timeout is more than 0 s and at most 2.592e+06 s"),
         ({"setup": "make"}, "setup cannot change while a run goes on"),
         ({}, "no option is named"),
+        ({"budget": "much"}, 'budget cannot be "much"'),
+        ({"budget": 30}, "Expected `str`, got `int` - at `$.budget`"),
+        ({"budget": "30usd"}, "it has no estimate in dollars to keep a budget by; give the budget in tokens"),
     ],
 )
 def test_what_cannot_be_set_is_refused_and_changes_nothing(options: dict[str, Any], why: str) -> None:
     desk = Desk()
     assert desk.ask(request("set", **options)) == why
     assert desk.run.options == SPEC.options
+
+
+def test_a_budget_that_is_set_holds_launches_back_and_a_larger_one_lets_them_go_on() -> None:
+    desk = Desk()
+    assert desk.ask(request("set", budget="100ktok", slots=6)) == ""
+    assert desk.disk.entries[-1].message == "budget none → 100ktok, slots 2 → 6, set by ann@desk"
+    desk.go(20)
+    assert desk.run.used_slots == 2, "each agent may use 50,000 tokens"
+    assert desk.ask(request("set", budget="1Mtok")) == ""
+    desk.go(10)
+    assert desk.run.used_slots == 6
+    assert fold(SPEC, desk.disk.entries).budget.rules == desk.run.budget.rules
 
 
 def test_a_test_is_cancelled_wherever_it_waits_or_works_and_may_be_tried_again() -> None:
