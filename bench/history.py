@@ -14,7 +14,7 @@ from bench.results import Indexed
 from mngr_tmr.history.compare import compare_runs
 from mngr_tmr.history.facts import CauseFacts, RowFacts, RunFacts, read_facts
 from mngr_tmr.history.index import NAME, Question, ask_index
-from mngr_tmr.history.one_test import find_past_tasks, find_test_history
+from mngr_tmr.history.one_test import find_test_history
 from mngr_tmr.history.overview import find_overview
 from mngr_tmr.model.run import RunSpec
 from mngr_tmr.model.usage import AgentUsage
@@ -41,7 +41,6 @@ def measure(root: str, tests: int, runs: int) -> Indexed:
             _seconds(folder, find_overview),
             _seconds(folder, lambda index: find_test_history(index, _name(tests // 2))),
             _seconds(folder, lambda index: compare_runs(index, "r0", f"r{runs - 1}")),
-            _seconds(folder, lambda index: find_past_tasks(index, "claude", "opus")),
         )
         size = os.path.getsize(os.path.join(folder, NAME))
         return Indexed(tests, runs, size, built_s, added_s, answer_s)

@@ -103,7 +103,7 @@ def _overview_lines(found: Overview) -> Iterable[str]:
             )
         yield from more(len(one.levels) - _MOST)
     if found.estimated:
-        yield f"estimates: {found.inside} of {plural(found.estimated, 'task')} used as much as was expected"
+        yield f"estimates: {found.inside} of {plural(found.estimated, 'task')} used no more than the upper end"
     yield from (f"  problem: {problem}" for problem in found.problems)
 
 

@@ -60,14 +60,14 @@ def estimate_spec(spec: RunSpec, runs: str, manager: mngr.Manager) -> RunEstimat
 
 def calibrate(runs: Iterable[RunFacts]) -> Calibration | None:
     """None where no past task had both an estimate and records of what it used."""
-    judged = [found for run in runs if (found := _judged(run.rows))]
+    judged = [found for run in runs if (found := judge_rows(run.rows))]
     if not judged:
         return None
     outcomes = [is_in for found in judged for is_in in found]
     return Calibration(sum(outcomes), len(outcomes), len(judged))
 
 
-def _judged(rows: Sequence[RowFacts]) -> list[bool]:
+def judge_rows(rows: Sequence[RowFacts]) -> list[bool]:
     """For each task with an estimate and records whether it stayed within its estimate."""
     return [
         is_inside(row.estimate, row.usage.tokens, _known_usd(row))

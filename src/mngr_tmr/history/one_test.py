@@ -1,4 +1,4 @@
-"""One test over all runs, and what the newest runs say of what tests use."""
+"""One test over all runs."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from msgspec import Struct
 import mngr
 from mngr_lib.suggest import did_you_mean
 from mngr_tmr.history.schema import OUTCOMES
-from mngr_tmr.model.estimate import PastTask, Range, quantile
+from mngr_tmr.model.estimate import Range, quantile
 
 _SHOWN = 5
 
@@ -70,25 +70,6 @@ def find_test_history(connection: sqlite3.Connection, name: str) -> TestHistory:
         _range([one.tokens for one in results if one.tokens is not None]),
         _range([one.usd for one in results if one.usd is not None]),
     )
-
-
-def find_past_tasks(
-    connection: sqlite3.Connection, agent_type: str, model: str, most_runs: int = 20
-) -> dict[str, tuple[PastTask, ...]]:
-    """What each test used in the newest runs with this agent type and model, by its node id: for an estimate."""
-    found: dict[str, list[PastTask]] = {}
-    rows = connection.execute(
-        "SELECT tests.name, results.tokens, results.micros, ms FROM results JOIN tests ON tests.id = test "
-        "WHERE run IN (SELECT id FROM runs WHERE agent_type = ? AND model = ? ORDER BY created_at DESC LIMIT ?)",
-        (agent_type, model, most_runs),
-    )
-    for test, tokens, micros, ms in rows:
-        if tokens is not None or ms is not None:
-            past = PastTask(
-                tokens, None if micros is None else micros / 1e6, None if ms is None else ms / 1000
-            )
-            found.setdefault(test, []).append(past)
-    return {test: tuple(past) for test, past in found.items()}
 
 
 def _find_test(connection: sqlite3.Connection, name: str) -> tuple[int, str]:

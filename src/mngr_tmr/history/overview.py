@@ -51,7 +51,7 @@ class Throughput(Struct, frozen=True):
 class Overview(Struct, frozen=True):
     """Everything at once. Causes are those of the last 20 runs.
 
-    `inside` of `estimated` tasks used as many tokens as their range said.
+    `inside` of `estimated` tasks used no more than the upper end of their estimates.
     """
 
     runs: int

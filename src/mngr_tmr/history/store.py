@@ -6,6 +6,7 @@ from collections.abc import Iterable
 import msgspec
 
 from mngr_lib.safe_text import storable
+from mngr_tmr.history.estimates import judge_rows
 from mngr_tmr.history.facts import RowFacts, RunFacts
 from mngr_tmr.history.schema import OUTCOMES
 from mngr_tmr.model.usage import NO_USAGE
@@ -17,12 +18,7 @@ _LONGEST = 1000
 def store_run(connection: sqlite3.Connection, name: str, mark: str, facts: RunFacts) -> None:
     """Puts the facts of a run in the place of what was there."""
     drop_runs(connection, (name,))
-    estimated = [row for row in facts.rows if row.estimate and row.usage.tokens]
-    inside = sum(
-        row.estimate.tokens.low <= row.usage.tokens <= row.estimate.tokens.high
-        for row in estimated
-        if row.estimate
-    )
+    judged = judge_rows(facts.rows)
     run = connection.execute(
         "INSERT INTO runs VALUES (NULL, ?, ?, '', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
@@ -30,7 +26,7 @@ def store_run(connection: sqlite3.Connection, name: str, mark: str, facts: RunFa
             None if facts.exit_code is None else _count(facts.exit_code),
             *(_count(facts.collected), _count(facts.failures), _count(facts.took_s * 1000)),
             *(_text(facts.agent_type), _text(facts.model), _count(facts.slots)),
-            *(_count(facts.usage.tokens), _micros(facts.usage.cost_usd), inside, len(estimated)),
+            *(_count(facts.usage.tokens), _micros(facts.usage.cost_usd), sum(judged), len(judged)),
             msgspec.json.encode(facts.levels).decode(),
         ),
     ).lastrowid

@@ -1,4 +1,4 @@
-"""What the index answers: all tests, one test, two runs, and what an estimate needs."""
+"""What the index answers: all tests, one test, two runs."""
 
 import pytest
 from tests.tmr.history.conftest import DAY, Past, cause, row
@@ -7,9 +7,9 @@ from tests.tmr.report.desk import T0, node
 import mngr
 from mngr_tmr.history.compare import compare_runs
 from mngr_tmr.history.facts import CauseFacts, RunFacts
-from mngr_tmr.history.one_test import find_past_tasks, find_test_history
+from mngr_tmr.history.one_test import find_test_history
 from mngr_tmr.history.overview import day_of, find_overview
-from mngr_tmr.model.estimate import Estimate, PastTask, Range
+from mngr_tmr.model.estimate import Estimate, Range
 from mngr_tmr.model.level import Level
 from mngr_tmr.model.usage import AgentUsage
 
@@ -201,19 +201,6 @@ def test_causes_that_differ_in_accidents_only_are_one(past: Past) -> None:
     past.run("r1", T0, twice, a="failed", b="failed")
     (one,) = past.ask(find_overview).causes
     assert one.tests == 2
-
-
-def test_an_estimate_gets_the_newest_runs_of_the_same_agents(past: Past) -> None:
-    for number in range(3):
-        usage = AgentUsage(input_tokens=number + 1)
-        rows = (row("a", usage=usage), row("idle", usage=AgentUsage(), worked_s=0.0))
-        past.write(
-            RunFacts(f"r{number}", "", T0 + number, "finished", 1, rows, agent_type="claude", model="opus")
-        )
-    past.run("other", T0 + 9, a="passed")
-    found = past.ask(lambda index: find_past_tasks(index, "claude", "opus", 2))
-    assert found.keys() == {node("a")}
-    assert set(found[node("a")]) == {PastTask(2, None, 60.0), PastTask(3, None, 60.0)}
 
 
 def test_a_cause_has_one_key_in_all_runs() -> None:
