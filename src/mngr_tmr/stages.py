@@ -30,6 +30,7 @@ from mngr_tmr.report.out.budget_lines import budget_lines
 from mngr_tmr.report.out.estimate_lines import first_lines
 from mngr_tmr.report.report import WrittenReport, write_report
 from mngr_tmr.report.reporter import Reporter
+from mngr_tmr.run.alerts import NO_ALERTS, AlertTargets
 from mngr_tmr.run.execution import Execution
 from mngr_tmr.run.from_pipe import PipeResults, make_run_from_pipe
 from mngr_tmr.run.integrate_run import integrate_run
@@ -61,6 +62,7 @@ class PipelineRequest(Struct, frozen=True):
     options: RunOptions | None = None
     from_pipe: PipeResults | None = None
     slots_reason: str = ""
+    alerts: AlertTargets = NO_ALERTS
     runs_all: bool = False
 
     def say(self, line: str) -> None:
@@ -151,7 +153,9 @@ def map(pipeline: Pipeline) -> Pipeline:
     folder = pipeline.run_folder.hiding(request.secrets.tests, request.secrets.integrator)
     observe = pipeline.resources.enter_context(Reporter(folder, observe=request.observe))
     execution = pipeline.resources.enter_context(
-        Execution(folder, manager=request.manager, env=request.secrets.tests, observe=observe)
+        Execution(
+            folder, manager=request.manager, env=request.secrets.tests, observe=observe, alerts=request.alerts
+        )
     )
     execution.run_tasks(request.say, request.resume, integrates=True)
     return replace(pipeline, folder=folder, execution=execution)

@@ -13,6 +13,7 @@ from mngr_tmr.cli.finish import run_to_end
 from mngr_tmr.cli.output import progress_of
 from mngr_tmr.cli.places import find_place
 from mngr_tmr.cli.settings import (
+    alerts_of,
     changed_options,
     format_option,
     out_option,
@@ -69,6 +70,7 @@ def command(context: click.Context, /, run: str, retry: bool, form: str, **flags
         manager=place.manager,
         runs=place.runs,
         secrets=secrets,
+        alerts=alerts_of(settings),
         redactor=folder.redactor,
         tell=progress.say,
         observe=progress,

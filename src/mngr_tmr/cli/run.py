@@ -9,6 +9,7 @@ from mngr_tmr.cli.finish import run_to_end
 from mngr_tmr.cli.output import progress_of
 from mngr_tmr.cli.places import Place, find_place
 from mngr_tmr.cli.settings import (
+    alerts_of,
     all_option,
     format_option,
     out_option,
@@ -74,6 +75,7 @@ def make_pipeline(
         manager=place.manager,
         runs=place.runs,
         secrets=secrets,
+        alerts=alerts_of(settings),
         redactor=redactor,
         tell=progress.say,
         observe=progress,

@@ -13,6 +13,7 @@ from mngr_lib.suggest import did_you_mean
 from mngr_tmr.cli.limit_settings import LIMIT_KEYS, budget_options, changed_limits
 from mngr_tmr.cli.slots import with_numbers
 from mngr_tmr.model.run import RunOptions, Secrets
+from mngr_tmr.run.alerts import AlertTargets
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -29,6 +30,7 @@ _RUN_KEYS = (
     "env",
     "integrator_env",
     "labels",
+    "alert",
 )
 _OPTION_KEYS = tuple(
     name for name in RunOptions.__struct_fields__ if name != "limits" and not name.endswith(("_s", "_names"))
@@ -189,6 +191,18 @@ def secrets_of(settings: Mapping[str, Any], options: RunOptions) -> Secrets:
         environment(settings, "env", options.env_names),
         environment(settings, "integrator_env", options.integrator_env_names),
     )
+
+
+def alerts_of(settings: Mapping[str, Any]) -> AlertTargets:
+    """Where alerts go besides the terminal."""
+    try:
+        targets = msgspec.convert(settings.get("alert", {}), AlertTargets)
+        problem = targets.problem()
+    except msgspec.ValidationError as error:
+        problem = f"alert: {error}"
+    if problem:
+        raise mngr.UsageError(problem, hint='[tmr.alert] takes command = "…" and webhook = "https://…"')
+    return targets
 
 
 def environment(settings: Mapping[str, Any], key: str, names: tuple[str, ...]) -> dict[str, str]:

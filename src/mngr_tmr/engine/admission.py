@@ -8,7 +8,7 @@ from msgspec import Struct
 from mngr_tmr.engine.clock import clock_time
 from mngr_tmr.engine.state import RunState
 
-WaitReason = Literal["stopped", "paused", "window", "base", "same_failure", "budget"]
+WaitReason = Literal["stopped", "paused", "window", "base", "same_failure", "budget", "breaker"]
 
 
 class Wait(Struct, frozen=True):
@@ -63,4 +63,10 @@ def _budget(run: RunState, slug: str, _now: float) -> Wait | None:
     return Wait("budget", lacking) if lacking else None
 
 
-_CONDITIONS: tuple[Condition, ...] = (_stopped, _paused, _closed, _same_failure, _budget)
+def _breaker(run: RunState, slug: str, _now: float) -> Wait | None:
+    """`breaker_steps` ends this with a task that is tried, or after some of them the launches."""
+    is_open = run.breaker.cause and run.options.limits.breaker == "pause" and run.breaker.probe != slug
+    return Wait("breaker", f"paused after equal failures: {run.breaker.title}") if is_open else None
+
+
+_CONDITIONS: tuple[Condition, ...] = (_stopped, _paused, _closed, _same_failure, _budget, _breaker)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from mngr_tmr.engine.admission import wait_of
+from mngr_tmr.engine.breaking import breaker_steps
 from mngr_tmr.engine.hosts import MOST_TRIES
 from mngr_tmr.engine.observation import Observation
 from mngr_tmr.engine.slots import SLOTS_WORDS, SlotsUse, change_of_slots
@@ -47,7 +48,7 @@ def decide(run: RunState, now: float) -> list[Entry]:
     What needs a host gets one while there is room: the base first, then verifications, which end tasks, then agents.
     """
     first = [*_overdue(run, now), *_stop_launching(run, now), *_without_hosts(run, now), *_retries(run, now)]
-    first += stop_without_budget(run, now)
+    first += [*stop_without_budget(run, now), *breaker_steps(run, now)]
     if first:
         return first
     room = run.may_begin(now)

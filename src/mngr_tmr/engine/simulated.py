@@ -130,7 +130,8 @@ class SimWorld:
     very many; asked to finish, half of them do.
     Commits of all agents have one of so many `trees`. `now` is true time. The machine's clock differs from it by
     `clock_error_s`, which a test may change at any time. Tests in one of the `alike` fail alike at the base; an agent
-    fixes its own with the chance `fixes`, and then each of the others with the chance `helps`.
+    fixes its own with the chance `fixes`, and then each of the others with the chance `helps`. In an
+    `outage` everything has its fault, between two times.
     """
 
     def __init__(
@@ -169,6 +170,7 @@ class SimWorld:
         self.alike: tuple[tuple[str, ...], ...] = ()
         self.fixes = self.helps = 1.0
         self.trials: dict[tuple[str, str], int] = {}
+        self.outage: tuple[Fault, float, float] = ("", 0.0, 0.0)
 
     def verdict(self, task: str, fix: str) -> str:
         """What a test shows at the commit of the agent of `fix`, which may be its own."""
@@ -179,6 +181,8 @@ class SimWorld:
         return "passed" if is_fixed and helps else "failed"
 
     def fault(self, task: str, attempt: int) -> Fault:
+        if self.outage[0] and self.outage[1] <= self.now < self.outage[2]:
+            return self.outage[0]
         chance = random.Random(f"{self.seed} {task} {attempt}")
         return chance.choice(self.faults) if chance.random() < self.fault_share else ""
 
@@ -398,6 +402,9 @@ class SimExecutor:
             return False
         self._world.stop_tries[agent] = self._world.stop_tries.get(agent, 0) + 1
         return self._world.stop_tries[agent] > 2
+
+    def _alert(self, _task: str, _attempt: int) -> None:
+        pass
 
     def _base(self, _task: str, _attempt: int) -> BaseMeasured:
         return BaseMeasured(groups=self._alike())

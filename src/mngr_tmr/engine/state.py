@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from msgspec import Struct, convert, to_builtins
 from msgspec.structs import replace
 
+from mngr_tmr.engine.breaker import BreakerState
 from mngr_tmr.engine.budget import make_budget
 from mngr_tmr.engine.capacity import CapacityState
 from mngr_tmr.engine.groups import GroupsState
@@ -83,7 +84,7 @@ class RunState:
         self.is_memory_short = False
         self.budget = make_budget(spec)
         self.base: str = "unknown"
-        self.groups = GroupsState()
+        self.groups, self.breaker = GroupsState(), BreakerState()
         self.integration = IntegrationState()
         self.away_s = 0.0
         self.may_launch = True
@@ -227,7 +228,7 @@ class RunState:
         parts, hosts = self._parts(entry), len(self.hosts.held)
         self.hosts.apply(entry)
         self.steering, self.retries = self.steering.after(entry), self.retries.after(entry)
-        self.budget = self.budget.after(entry)
+        self.budget, self.breaker = self.budget.after(entry), self.breaker.after(entry)
         self.slots = self.slots.after(entry)
         if isinstance(entry.fact, RunResumed):
             self.away_s += max(entry.at - self.last_at, 0.0)
@@ -332,6 +333,8 @@ class RunState:
     def _place(self, before: TaskState, after: TaskState) -> None:
         slug, phase = after.slug, after.phase
         self.tasks[slug], self.groups = after, self.groups.moved(before, after)
+        host = self.addresses.get(after.agent, "").partition("@")[2]
+        self.breaker = self.breaker.moved(before, after, host, self.options.type)
         for phases, group in (
             ((TaskPhase.QUEUED,), self.queue),
             (HOLDS_SLOT, self.live),

@@ -6,7 +6,9 @@ from msgspec import Struct, field
 
 from mngr_tmr.model.facts import AnyFact
 
-Step = Literal["run", "base", "launch", "watch", "nudge", "pull", "stop", "verify", "integrate", "meter"]
+Step = Literal[
+    "run", "base", "launch", "watch", "nudge", "pull", "stop", "verify", "integrate", "meter", "alert"
+]
 Kind = Literal["intended", "done", "failed", "noted", "later"]
 
 

@@ -246,6 +246,24 @@ class BaseMeasured(JournalFact, frozen=True, tag="base"):
     not_passed: tuple[str, ...] = ()
 
 
+class CauseRepeated(JournalFact, frozen=True, tag="cause_repeated"):
+    """Tasks failed at one stage with one cause; its likely `kind`, with `evidence`. With `pauses`, launches wait."""
+
+    cause: str
+    stage: str = ""
+    title: str = ""
+    tasks: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()
+    agent_types: tuple[str, ...] = ()
+    kind: str = ""
+    evidence: str = ""
+    pauses: bool = False
+
+
+class BreakerProbe(JournalFact, frozen=True, tag="probe"):
+    """While launches are paused this task is launched, to see whether the cause is gone."""
+
+
 class IntegrationRepeated(JournalFact, frozen=True, tag="integrate_again"):
     """The integration was asked for after the run was over."""
 
@@ -286,6 +304,8 @@ AnyFact = (
     | VerdictsFound
     | VerifyAgain
     | BaseFailures
+    | BreakerProbe
+    | CauseRepeated
     | BaseMeasured
     | IntegrationRepeated
     | BranchBuilt

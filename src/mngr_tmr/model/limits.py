@@ -1,6 +1,8 @@
 """The limits of a run, as they were asked for."""
 
-from msgspec import Struct
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
 
 from mngr_tmr.model.money import parse_amount
 
@@ -12,10 +14,14 @@ class RunLimits(Struct, frozen=True):
     are amounts of dollars or tokens as they were written, empty for none; `agent_rate` is the most that one agent is
     expected to use in a minute, and `meter_s` how often running agents are asked what they used.
     With `group`, tests that fail alike get one agent first, and its fix is tried on the others.
+    When `breaker_after` tasks, and a quarter of the last 20, end with equal failures, an alert is given; `breaker` may
+    also pause the launches then, or be off.
     """
 
     context_tokens: tuple[int, int] = (20_000, 50_000)
     group: bool = True
+    breaker: Literal["alert", "pause", "off"] = "alert"
+    breaker_after: Annotated[int, Meta(ge=2, le=20)] = 5
     budget: str = ""
     agent_budget: str = ""
     daily_budget: str = ""

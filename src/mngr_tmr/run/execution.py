@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 from collections.abc import Mapping
+from functools import partial
 from types import FrameType
 
 from msgspec.structs import replace
@@ -17,6 +18,7 @@ from mngr_tmr.engine.state import Observe, RunState, fold
 from mngr_tmr.history.spending import used_today
 from mngr_tmr.model.entry import Entry
 from mngr_tmr.model.facts import DaySpent, RunInterrupted, RunResumed
+from mngr_tmr.run.alerts import NO_ALERTS, AlertTargets, send_alert
 from mngr_tmr.run.end_hosts import end_idle_hosts
 from mngr_tmr.run.ends import end_steps, remove_leftovers, start_hosts, stop_all
 from mngr_tmr.run.integration_stage import Integrate, Tell, open_journal, run_stage
@@ -42,8 +44,10 @@ class Execution:
         manager: mngr.Manager,
         env: Mapping[str, str],
         observe: Observe | None = None,
+        alerts: AlertTargets = NO_ALERTS,
     ) -> None:
         self._folder, self._manager, self._env = folder.hiding(env), manager, env
+        self._alerts = alerts
         self._observe, self._log = observe, RunLog(self._folder)
 
     def __enter__(self) -> "Execution":
@@ -92,7 +96,10 @@ class Execution:
         if self._has_begun:
             ensure_base_snapshot(replace(spec, options=state.options), self._env, manager)
         log = self._log.unexpected
-        executor = ThreadExecutor(steps.table(), poll, rang, poll_s=POLL_S, clock=clock, log=log)
+        alert = partial(send_alert, self._alerts, spec.id, folder.redactor)
+        executor = ThreadExecutor(
+            {**steps.table(), "alert": alert}, poll, rang, poll_s=POLL_S, clock=clock, log=log
+        )
         self._loop = loop = Loop(state, self._journal.append, executor, self._observe_redacted)
         requests = SteeringRequests(folder, state, executor.put, executor.now)
         try:

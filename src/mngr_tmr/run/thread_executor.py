@@ -13,7 +13,7 @@ from mngr_tmr.model.entry import Entry
 from mngr_tmr.model.facts import AnyFact, HostFailed, ProviderRefusal
 from mngr_tmr.run_folder.log import error_text
 
-Step = Callable[[Entry], AnyFact]
+Step = Callable[[Entry], AnyFact | None]
 PollAgents = Callable[[float], Poll]
 Rang = Callable[[], bool]
 
