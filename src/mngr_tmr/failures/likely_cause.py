@@ -26,10 +26,12 @@ _RULES: tuple[tuple[CauseKind, re.Pattern[str]], ...] = (
     (
         "rate limit",
         re.compile(
-            r"rate[ _-]?limit\w*|too many requests|\b(?:HTTP|status|error|code)\W{0,3}(?:429|529)\b"
+            r"rate[ _-]?limit\w*|request rate|too many (?:requests|tokens)"
+            r"|\b(?:HTTP|status|error|code)\W{0,3}(?:429|529)\b"
             r"|\boverloaded\w*"
-            r"|(?:quota|usage limit|tokens per minute|requests per minute|spending limit)\b.{0,40}"
-            r"|insufficient_quota|credit balance|retry[- ]after",
+            r"|\b(?:quota|usage limits?|tokens per minute|requests per minute|spending limits?|request limits?)\b"
+            r"|(?:hit|reached|exceeded|exhausted|limiting)\W.{0,40}\b(?:limits?|requests|capacity)\b"
+            r"|insufficient_quota|RESOURCE_EXHAUSTED|throttl\w+|credit balance|retry[- ]after",
             re.I,
         ),
     ),
@@ -44,7 +46,13 @@ _RULES: tuple[tuple[CauseKind, re.Pattern[str]], ...] = (
             r"|connection (?:refused|reset|closed|timed out|aborted)|ECONNRE\w+|ETIMEDOUT|broken pipe"
             r"|\bunreachable\b"
             r"|kex_exchange|cannot connect to the docker daemon|can't start new thread|lost connection"
-            r"|server misbehaving"
+            r"|server misbehaving|getaddrinfo|EAI_AGAIN|\bENOTFOUND\b|EHOSTUNREACH|i/o timeout|read timed out"
+            r"|handshake timeout|pool timed out|deadline exceeded|disk (?:is )?full|out of disk|\bevicted\b"
+            r"|preempted|shutdown signal|the operation was canceled|error response from daemon"
+            r"|(?:runner|node|worker|instance|vm) (?:has )?(?:lost|was lost|was terminated|is not ready)"
+            r"|(?:connection|socket) (?:was )?(?:terminated|hang up)|socket hang up"
+            r"|unable to connect to the server"
+            r"|failed to set up container networking|timed out waiting for the condition"
             r"|(?:502|503|504) (?:bad gateway|service unavailable|gateway time-?out)"
             r"|the agent disappeared|no sign of life|no answer within|host (?:is )?(?:gone|lost|silent)"
             r"|machine restarted"
@@ -60,6 +68,13 @@ _RULES: tuple[tuple[CauseKind, re.Pattern[str]], ...] = (
             r"|command not found.{0,40}|\S+: not found$|executable \S+ (?:not found|doesn't exist)"
             r"|FileNotFoundError: .{0,30}No such file or directory: '[\w.+-]+'|spawn \S+ ENOENT"
             r"|exit (?:code|status) 127"
+            r"|\w*Import\w*Error\b.{0,80}|invalid command 'bdist_wheel'|missing (?:dependenc|librar)\w+"
+            r"|DLL load failed|not (?:found )?(?:in|on) PATH"
+            r"|PackageNotFoundError|DistributionNotFound|VersionConflict|ERESOLVE|unable to locate package"
+            r"|requires .{1,60}(?:but you have|which is not installed)|unrecognized arguments: -\S+"
+            r"|fixture '\w+' not found|AttributeError: module '[\w.]+' has no attribute '\w+'"
+            r"|cannot open display"
+            r"|only supports \w+ version|ChromeDriver|driver version|CUDA driver|forbidden|api[ _-]key"
             r"|not installed|could not find a version|no matching distribution|unsatisfiable|version conflict"
             r"|requires (?:a )?(?:different |newer )?(?:python|node|version)\b.{0,40}"
             r"|incompatible (?:version|architecture)"

@@ -34,7 +34,7 @@ def go(world: SimWorld, disk: Disk, tasks: int = 60, options: object = PAUSE) ->
     return Loop(RunState(spec), disk.append, SimExecutor(world)).go()
 
 
-@pytest.mark.accept("O8", "O7", "O9")
+@pytest.mark.accept("O8", "O7")
 def test_equal_failures_give_one_alert_during_the_run_with_likely_cause_and_next_step() -> None:
     world, disk = SimWorld("r1", 1), Disk()
     world.outage = ("crashes", 0.0, 1e9)
