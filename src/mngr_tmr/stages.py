@@ -28,6 +28,7 @@ from mngr_tmr.model.run import RunOptions, RunSpec, Secrets
 from mngr_tmr.report.data.counts import plural
 from mngr_tmr.report.out.budget_lines import budget_lines
 from mngr_tmr.report.out.estimate_lines import first_lines
+from mngr_tmr.report.out.telemetry import send_trace
 from mngr_tmr.report.report import WrittenReport, write_report
 from mngr_tmr.report.reporter import Reporter
 from mngr_tmr.run.alerts import NO_ALERTS, AlertTargets
@@ -178,6 +179,9 @@ def integrate(pipeline: Pipeline) -> Pipeline:
 def report(pipeline: Pipeline) -> Pipeline:
     """Writes the page, the summary and other files that tell of the run; for later ones, which tests passed."""
     written = write_report(pipeline.run_folder)
+    endpoint = pipeline.request.manager.config.get("telemetry.otlp", "")
+    if endpoint and (problem := send_trace(endpoint, pipeline.run_folder, written.model)):
+        pipeline.request.say(problem)
     if written.model.state == "finished":
         write_passes(pipeline.run_folder, written.model.spec, written.model.now.records)
     return replace(pipeline, written=written)

@@ -3,6 +3,7 @@
 import os
 
 import pytest
+from msgspec.structs import replace
 from tests.tmr.project import Project
 
 import mngr
@@ -43,3 +44,14 @@ def test_a_stage_that_fails_is_followed_by_the_report(project: Project) -> None:
     finally:
         journal.close()
     assert os.path.exists(prepared.run_folder.summary)
+
+
+@pytest.mark.accept("O21")
+def test_a_collector_that_is_away_is_one_line(project: Project) -> None:
+    prepared, said = walk(begin(project), last=stages.prepare), list[str]()
+    away = mngr.Manager(str(project.repo), project.manager.env, ('telemetry.otlp="http://127.0.0.1:1"',))
+    request = replace(prepared.request, manager=away, tell=said.append)
+    written = walk(replace(prepared, request=request), stages.report).written
+    assert written
+    assert written.model.spec == prepared.spec
+    assert [line.partition(": ")[0] for line in said] == ["no trace was sent to 127.0.0.1"]

@@ -53,6 +53,7 @@ KNOWN: Schema = {
     "notify": {"command": COMMAND},
     "prices": {ANY_NAME: TABLE},
     "policy": TABLE,
+    "telemetry": {"otlp": TEXT},
     "tutorial": TABLE,
     "tmr": TABLE,
 }
