@@ -15,6 +15,7 @@ from mngr_tmr.model.result import Outcome
 from mngr_tmr.model.verdict import Verdict
 from mngr_tmr.report.data.causes import FailureCause, count_failures, count_fixed, find_causes
 from mngr_tmr.report.data.rows import make_rows
+from mngr_tmr.report.out.terminal import cause_line
 
 _FIXTURE = """
 tests/e2e/test_shop.py:{line}: in test_{name}
@@ -52,6 +53,16 @@ def test_one_broken_fixture_is_one_cause_however_many_tests_trip_over_it() -> No
     assert causes[0].frame == "e2e/conftest.py:open_shop"
     assert causes[0].title.startswith("ConnectionRefusedError: [Errno 111] port 40000")
     assert count_failures(causes) == 8
+
+
+def test_a_cause_outside_of_the_code_is_named_with_what_speaks_for_it() -> None:
+    full = "tests/test_a.py:3: in test_a\nE   OSError: [Errno 28] No space left on device: '/tmp/x'\n"
+    disk, code = causes_of(failing("a", full), failing("b", full), failing("x", "E   KeyError: 'price'"))
+    assert disk.likely
+    assert (disk.likely.kind, disk.likely.evidence) == ("infrastructure", '"No space left on device"')
+    assert cause_line(disk).endswith(", likely infrastructure")
+    assert code.likely is None
+    assert "likely" not in cause_line(code)
 
 
 @pytest.mark.accept("J4")

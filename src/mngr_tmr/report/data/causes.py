@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from mngr_tmr.failures.alike import failure_text
 from mngr_tmr.failures.fingerprint import Fingerprint, fingerprint, telling_line, without_escapes
+from mngr_tmr.failures.likely_cause import LikelyCause, likely_cause
 from mngr_tmr.report.data.rows import ReportRow
 
 _EXAMPLE = 4000
@@ -32,6 +33,7 @@ class FailureCause(Struct, frozen=True):
     """Failures that one `fix` fixed, or without one those that look alike. `tests` are node ids, `fixed` some of them.
 
     No test is in two causes. `title` is what the first says; where others say something else, `others` has it.
+    `likely` says where the failure may come from, where that is not the code.
     """
 
     id: str
@@ -44,6 +46,7 @@ class FailureCause(Struct, frozen=True):
     example: str = ""
     fix: str = ""
     others: tuple[str, ...] = ()
+    likely: LikelyCause | None = None
 
     @property
     def is_open(self) -> bool:
@@ -111,6 +114,7 @@ def _cause(members: Sequence[TestFailure]) -> FailureCause:
         for print_, member in zip(reversed(prints), reversed(members), strict=True)
     }
     title = titles.pop(prints[0])
+    likely = likely_cause(first.stage, [telling_line(without_escapes(member.text)) for member in members])
     return FailureCause(
         digest,
         first.stage,
@@ -122,4 +126,5 @@ def _cause(members: Sequence[TestFailure]) -> FailureCause:
         without_escapes(first.text)[-_EXAMPLE:],
         first.fix,
         tuple(sorted(titles.values()))[:_OTHER_TITLES],
+        None if likely.kind == "code" or first.fix else likely,
     )

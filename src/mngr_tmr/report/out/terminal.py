@@ -68,7 +68,8 @@ def printable(line: str) -> str:
 def cause_line(cause: FailureCause) -> str:
     where = f" ({cause.frame})" if cause.frame else ""
     mark = "" if cause.is_open else " [fixed]"
-    return f"  {len(cause.tests):>3} x {cause.stage}: {one_line(cause.title, _WIDE)}{where}{mark}"
+    likely = f", likely {cause.likely.kind}" if cause.likely else ""
+    return f"  {len(cause.tests):>3} x {cause.stage}: {one_line(cause.title, _WIDE)}{where}{likely}{mark}"
 
 
 def run_argument(model: ReportModel, folder: RunFolder) -> str:
