@@ -49,7 +49,8 @@ def estimate_spec(spec: RunSpec, runs: str, manager: mngr.Manager) -> RunEstimat
     slugs = {task.node_id: task.slug for task in spec.tasks}
     known: dict[str, list[PastTask]] = {}
     for row in (row for run in past for row in run.rows if row.usage.tokens or row.worked_s):
-        known.setdefault(slugs.get(row.test, f"gone {row.test}"), []).append(_past_task(row))
+        one = PastTask(row.usage.tokens or None, _known_usd(row), row.worked_s or None)
+        known.setdefault(slugs.get(row.test, f"gone {row.test}"), []).append(one)
     estimate = estimate_run(slugs.values(), known, prior, options.slots, tuple(sorted(prices)))
     to_run = [one for slug, one in estimate.tasks.items() if slug not in spec.skipped]
     total = total_of(to_run, options.slots) if spec.skipped else estimate.total
@@ -81,10 +82,6 @@ def _fast_usd(price: mngr.Price) -> float:
     rates = price.long_context or price
     read = rates.input / 10 if rates.cache_read is None else rates.cache_read
     return read + _WRITTEN_SHARE * rates.output
-
-
-def _past_task(row: RowFacts) -> PastTask:
-    return PastTask(row.usage.tokens or None, _known_usd(row), row.worked_s or None)
 
 
 def _known_usd(row: RowFacts) -> float | None:

@@ -79,7 +79,8 @@ def _ask_file(runs: str, question: Question[T], read: ReadFacts, say: Say, only:
     try:
         return _ask(path, runs, question, read, only)
     except _ODD as error:
-        if _is_inaccessible(error):
+        code = getattr(error, "sqlite_errorcode", None)
+        if code is not None and code & 0xFF in _NO_ACCESS:
             raise
         other = isinstance(error, OtherIndexError)
         say(f"the index of past runs {'is of another version' if other else 'is damaged'}: it is made again")
@@ -180,11 +181,6 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
         with suppress(sqlite3.Error):
             connection.execute("ROLLBACK")
         raise
-
-
-def _is_inaccessible(error: BaseException) -> bool:
-    code = getattr(error, "sqlite_errorcode", None)
-    return code is not None and code & 0xFF in _NO_ACCESS
 
 
 def _why(error: BaseException) -> str:

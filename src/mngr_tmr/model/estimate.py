@@ -118,11 +118,14 @@ def total_of(estimates: Iterable[Estimate], slots: int) -> Estimate:
     seconds = [one.seconds for one in estimates if one.seconds]
     usd = [one.usd for one in estimates if one.usd]
     is_timed, is_priced = len(seconds) == len(estimates), len(usd) == len(estimates)
+    # Tasks take together as long as the longest of them, or as a slot is busy on average.
+    lows, highs = [one.low for one in seconds], [one.high for one in seconds]
+    low_s, high_s = (max(max(each, default=0), sum(each) / max(slots, 1)) for each in (lows, highs))
     return Estimate(
         next((source for source in ("prior", "suite", "test") if source in sources), "prior"),
         _sum(one.tokens for one in estimates),
         _sum(usd) if is_priced else None,
-        _elapsed(seconds, max(slots, 1)) if is_timed else None,
+        Range(low_s, high_s) if is_timed else None,
         sum(one.samples for one in estimates if one.source == "test"),
     )
 
@@ -132,7 +135,8 @@ def plan_day(estimate: RunEstimate, order: Iterable[str], daily: Amount) -> DayP
 
     Runs come one after the other, and no more of them than the day has time for.
     """
-    ranges = [_in_unit(estimate.tasks[slug], daily) for slug in order]
+    tasks = (estimate.tasks[slug] for slug in order)
+    ranges = [task.tokens if daily.usd is None else task.usd for task in tasks]
     known = [one for one in ranges if one]
     if not known or len(known) < len(ranges):
         return None
@@ -149,10 +153,6 @@ def plan_day(estimate: RunEstimate, order: Iterable[str], daily: Amount) -> DayP
     return DayPlan(agents, max(min(runs, in_time), 1), max(min(most, in_short_time), 1))
 
 
-def _in_unit(estimate: Estimate, unit: Amount) -> Range | None:
-    return estimate.tokens if unit.usd is None else estimate.usd
-
-
 def is_inside(estimate: Estimate, tokens: int, usd: float | None) -> bool:
     """Whether no more was used than the upper end, in dollars where both are known, else in tokens."""
     if estimate.usd is not None and usd is not None:
@@ -163,12 +163,6 @@ def is_inside(estimate: Estimate, tokens: int, usd: float | None) -> bool:
 def _sum(ranges: Iterable[Range]) -> Range:
     ranges = tuple(ranges)
     return Range(sum(one.low for one in ranges), sum(one.high for one in ranges))
-
-
-def _elapsed(ranges: Sequence[Range], slots: int) -> Range:
-    """How long tasks take together: the longest of them, or what a slot has to do on average."""
-    lows, highs = [one.low for one in ranges], [one.high for one in ranges]
-    return Range(max(max(lows, default=0), sum(lows) / slots), max(max(highs, default=0), sum(highs) / slots))
 
 
 def _range(values: Sequence[float]) -> Range | None:

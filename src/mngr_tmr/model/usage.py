@@ -50,7 +50,10 @@ def make_usage(data: Any) -> AgentUsage:
     if not isinstance(data, Mapping):
         return AgentUsage(problem="it is not a table")
     fields: dict[str, Any] = {}
-    fields |= {name: _count(data.get(name, 0)) for name in _COUNTS}
+    for name in _COUNTS:
+        number = data.get(name, 0)
+        is_number = isinstance(number, int | float) and not isinstance(number, bool)
+        fields[name] = int(number) if is_number and 0 <= number <= _MOST_TOKENS else None
     for name in _NAMES:
         names = data.get(name, ())
         is_list = isinstance(names, list | tuple) and all(isinstance(one, str) for one in names)
@@ -90,8 +93,3 @@ def add_usages(usages: Iterable[AgentUsage]) -> AgentUsage:
         fields[name] = tuple(sorted({each for one in usages for each in getattr(one, name)}))[:_MOST_MODELS]
     problem = next((one.problem for one in usages if one.problem), "")
     return AgentUsage(**fields, cost_usd=sum(costs) if costs else None, problem=problem)
-
-
-def _count(value: Any) -> int | None:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return int(value) if is_number and 0 <= value <= _MOST_TOKENS else None

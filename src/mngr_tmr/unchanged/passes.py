@@ -3,6 +3,7 @@
 import hashlib
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 
 import msgspec
 from msgspec import Struct
@@ -66,18 +67,13 @@ def last_passes(runs: str, tests: Iterable[str]) -> dict[str, VerifiedPass]:
             had = {task.node_id for task in read_spec(folder).tasks}
         except (OSError, mngr.MngrError):
             continue
-        found |= {test: one for test, one in _read_passes(folder).items() if test in left}
+        with suppress(OSError, mngr.MngrError, LookupError):
+            read = read_json(folder.passes, PassFile)
+            known = read.dependencies.unpacked()
+            passes = {test: replace(one, dependencies=known[test]) for test, one in read.passes.items()}
+            found |= {test: one for test, one in passes.items() if test in left}
         left -= had
     return found
-
-
-def _read_passes(folder: RunFolder) -> dict[str, VerifiedPass]:
-    try:
-        read = read_json(folder.passes, PassFile)
-        known = read.dependencies.unpacked()
-        return {test: replace(one, dependencies=known[test]) for test, one in read.passes.items()}
-    except (OSError, mngr.MngrError, LookupError):
-        return {}
 
 
 def _pass_of(spec: RunSpec, record: TaskRecord, at_base: Mapping[str, Dependencies]) -> VerifiedPass | None:

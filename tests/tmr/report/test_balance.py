@@ -88,6 +88,7 @@ def test_what_is_not_known_has_no_meter(usage: AgentUsage, total: Estimate | Non
 
 def test_a_run_without_anything_to_tell_has_an_empty_balance() -> None:
     assert balance_of(contents_of(CLEAN, QUEUED)) == Balance()
+    assert balance_of(contents_of(replace(CLEAN, usage=USED), integration=BRANCH)).worth == ()
 
 
 def test_worth_is_what_is_on_the_branch_and_what_a_fixed_test_cost() -> None:

@@ -19,7 +19,9 @@ def budget_lines(spec: RunSpec) -> Iterable[str]:
     agents = min(spec.options.slots, len(tasks_with_agents(spec))) if main != rules.agent else 1
     more = main.words(rules.overshoot(agents).value(main))
     rate = main.words(rules.most_in(60).value(main))
-    yield f"budget: {_limits(rules)}; at most {more} more may be used"
+    amounts = ((rules.total, ""), (rules.agent, " an agent"), (rules.daily, " a day"))
+    limits = ", ".join(f"{amount.words()}{of}" for amount, of in amounts if amount)
+    yield f"budget: {limits}; at most {more} more may be used"
     yield f"  {plural(agents, 'agent')} at once, each until it is stopped, {rules.window_s:g} s at {rate} a minute"
     if spec.estimate:
         yield from _warnings(spec, spec.estimate, rules)
@@ -60,11 +62,6 @@ def budget_end(spec: RunSpec, spent: Used) -> str:
     words = f"at most {rules.total.words(bound)} more was expected"
     words += "" if over <= bound else ": an agent was faster than agent_rate"
     return f"budget: {budget_words(rules, spent)} used, {rules.total.words(over)} more than it ({words})"
-
-
-def _limits(rules: BudgetRules) -> str:
-    limits = ((rules.total, ""), (rules.agent, " an agent"), (rules.daily, " a day"))
-    return ", ".join(f"{amount.words()}{of}" for amount, of in limits if amount)
 
 
 def _warnings(spec: RunSpec, estimate: RunEstimate, rules: BudgetRules) -> Iterable[str]:
