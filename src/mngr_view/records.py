@@ -208,7 +208,8 @@ class Recipe(Struct, frozen=True):
 class Cause(Struct, frozen=True):
     """Failures with one cause; `tests` are ids of rows, `fixed` those that failed at the base and pass on the branch.
 
-    `fix` is the commit that fixed them; `others` are further titles, where they do not all say the same.
+    `fix` is the commit that fixed them; `others` are further titles, where they do not all say the same. `likely` says
+    where they may come from, where that is not the code.
     """
 
     id: str
@@ -221,6 +222,7 @@ class Cause(Struct, frozen=True):
     example: str = ""
     fix: str = ""
     others: tuple[str, ...] = ()
+    likely: str = ""
 
 
 class Section(Struct, frozen=True):

@@ -300,7 +300,9 @@ CAUSES = (
         FIX,
         ("KeyError: 'flour'",),
     ),
-    Cause("c2", "no sign of life for 25 s", "watch", (node("export"),)),
+    Cause(
+        "c2", "no sign of life for 25 s", "watch", (node("export"),), likely="infrastructure: no sign of life"
+    ),
     Cause("c3", "expected '1'", "test", (node("give"),), (node("give"),)),
 )
 MEASURED = (

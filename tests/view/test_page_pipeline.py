@@ -48,7 +48,10 @@ def test_causes_come_first_and_open_to_their_tests(seen: Visit) -> None:
     expect(stock).to_contain_text("It also shows as: KeyError: 'flour'")
     expect(stock.locator(".complaint")).to_contain_text("acme.errors.StockError: only 3 left")
     expect(cause(seen, "expected '1'")).to_have_class("cause fixed")
-    expect(cause(seen, "no sign of life")).to_have_class("cause")
+    lost = cause(seen, "no sign of life")
+    expect(lost).to_have_class("cause")
+    lost.locator("summary").click()
+    expect(lost).to_contain_text("Likely cause: infrastructure: no sign of life")
     stock.get_by_role("link", name="test_sync").click()
     expect(seen.heading).to_contain_text("test_sync")
 

@@ -166,6 +166,7 @@ export interface Cause {
   readonly example: string;
   readonly fix: string;
   readonly others: readonly string[];
+  readonly likely: string;
 }
 
 export interface Section {

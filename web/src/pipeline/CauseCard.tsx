@@ -18,6 +18,11 @@ export function CauseCard({ run, cause, isChosen }: { run: Run; cause: Cause; is
         <div class="inside">
           <TestLinks run={run} tests={cause.tests} marked={cause.fixed} word="fixed" />
           <Fix run={run} id={cause.fix} />
+          {cause.likely && (
+            <p class="note">
+              Likely cause: <Name text={cause.likely} />
+            </p>
+          )}
           {cause.others.map((title) => (
             <p class="note" key={title}>
               It also shows as: <Name text={title} />

@@ -69,7 +69,12 @@ def make_run(model: ReportModel, tabs: Mapping[str, Sequence[Tab]], run_word: st
     causes = tuple(
         Cause(
             *(one.id, one.title, one.stage, one.tests, one.fixed, one.exception, one.frame),
-            *(one.example[-_EXAMPLE:], one.fix, one.others),
+            *(
+                one.example[-_EXAMPLE:],
+                one.fix,
+                one.others,
+                f"{one.likely.kind}: {one.likely.evidence}; {one.likely.next_step}" if one.likely else "",
+            ),
         )
         for one in model.causes
     )
