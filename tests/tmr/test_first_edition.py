@@ -131,7 +131,7 @@ def test_a_killed_run_is_resumed_and_keeps_what_was_over(killed: OldRun) -> None
         "test_out_of_time": "infrastructure",
         "test_also_clean": "clean",
     }
-    assert _causes(killed.records)["test_out_of_time"] == "disappeared"
+    assert _causes(killed.records)["test_out_of_time"] == "timeout"
 
 
 def _causes(records: Records) -> dict[str, str]:
