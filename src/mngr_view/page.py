@@ -39,10 +39,8 @@ def page_parts(
 ) -> Iterator[bytes]:
     """The page piece by piece; a missing template is a ViewError before the first."""
     frame = read_template(template)
-    return _parts(frame.head(index.title, is_live=False), index, chunks, frame.tail)
-
-
-def _parts(head: bytes, index: Index, chunks: Iterable[tuple[str, bytes]], tail: bytes) -> Iterator[bytes]:
-    yield head
-    yield from elements(chain([(INDEX, encode(index))], chunks))
-    yield tail
+    return chain(
+        [frame.head(index.title, is_live=False)],
+        elements(chain([(INDEX, encode(index))], chunks)),
+        [frame.tail],
+    )

@@ -48,7 +48,13 @@ def read_tape(found: FileContent) -> Tape:
     version = header.get("version")
     if version not in (2, 3):
         return Tape("", problem="this is no recording of version 2 or 3")
-    cols, rows = _size(header)
+    term = header.get("term")
+    inner = term if isinstance(term, dict) else {}
+    cols, rows = inner.get("cols", header.get("width")), inner.get("rows", header.get("height"))
+    if not (
+        isinstance(cols, int) and isinstance(rows, int) and 0 < cols <= _LARGEST and 0 < rows <= _LARGEST
+    ):
+        cols, rows = 80, 24
     whole, half = rest.rpartition(b"\n")[::2]
     events = _Events([], is_relative=version == 3)
     for line in whole.split(b"\n"):
@@ -98,12 +104,3 @@ def _take(events: _Events, line: bytes) -> bool:
     if kind in ("o", "r", "m"):
         events.lines.append(msgspec.json.encode((events.now, kind, data)))
     return True
-
-
-def _size(header: dict[str, Any]) -> tuple[int, int]:
-    term = header.get("term")
-    inner = term if isinstance(term, dict) else {}
-    cols, rows = inner.get("cols", header.get("width")), inner.get("rows", header.get("height"))
-    if not (isinstance(cols, int) and isinstance(rows, int)):
-        return 80, 24
-    return (cols, rows) if 0 < cols <= _LARGEST and 0 < rows <= _LARGEST else (80, 24)

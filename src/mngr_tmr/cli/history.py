@@ -98,8 +98,9 @@ def _overview_lines(found: Overview) -> Iterable[str]:
         yield f"throughput by slots in use, {who}, {plural(one.runs, 'run')}: {best}"
         for level in one.levels[:_MOST]:
             yield (
-                f"  {plural(level.slots, 'slot'):>9}  {level.tasks_per_hour:.1f} tasks an hour, {level.failures:.0f} of "
-                f"{level.tasks:.0f} failed, {clock(level.wait_s)} wait, in {clock(level.seconds)}"
+                f"  {plural(level.slots, 'slot'):>9}  {level.tasks_per_hour:.1f} tasks an hour, "
+                f"{level.failures:.0f} of {level.tasks:.0f} failed, {clock(level.wait_s)} wait, "
+                f"in {clock(level.seconds)}"
             )
         yield from more(len(one.levels) - _MOST)
     if found.estimated:

@@ -142,7 +142,12 @@ def _why_not(place: Place, prefix: str, every: str, base: str) -> str:
             continue
         if 0 <= age_s < mngr.parse_duration(every):
             return f"{name} began {clock(age_s)} ago, one is due every {every}"
-        if branch := unreviewed_branch(folder, _commit(place.repo, base)):
+        done = run_git(
+            place.repo, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{base}^{{commit}}"
+        )
+        if done.code:
+            raise mngr.UsageError(f'"{base}" is no commit of {place.repo}', hint="see: git log --oneline")
+        if branch := unreviewed_branch(folder, done.text.strip()):
             return (
                 f"the branch {branch} waits for a review: merge it, delete it, or say "
                 f"mngr tmr nightly --reviewed {name}"
@@ -160,13 +165,6 @@ def _out_of_budget(runs: str, daily_budget: str) -> str:
         return ""
     words = dollars(used.usd) if amount.usd else f"{tokens(used.tokens)} tokens"
     return f"the agents of today used {words} of the daily budget of {daily_budget}"
-
-
-def _commit(repo: str, ref: str) -> str:
-    done = run_git(repo, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
-    if done.code:
-        raise mngr.UsageError(f'"{ref}" is no commit of {repo}', hint="see: git log --oneline")
-    return done.text.strip()
 
 
 def _free_name(place: Place, prefix: str) -> str:

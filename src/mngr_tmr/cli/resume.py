@@ -65,6 +65,7 @@ def command(context: click.Context, /, run: str, retry: bool, form: str, **flags
         progress.say(line)
     for line in budget_lines(replace(records.spec, options=after)):
         progress.say(line)
+    old, new = msgspec.to_builtins(before), msgspec.to_builtins(after)
     again = tuple(record.task.slug for record in records.tasks() if retry and record.end == "failed")
     request = PipelineRequest(
         manager=place.manager,
@@ -74,7 +75,7 @@ def command(context: click.Context, /, run: str, retry: bool, form: str, **flags
         redactor=folder.redactor,
         tell=progress.say,
         observe=progress,
-        resume=RunResumed(_changed(before, after), again),
+        resume=RunResumed({name: new[name] for name in new if new[name] != old[name]}, again),
     )
     return run_to_end(Pipeline(request, records.spec, folder), progress, stages.map)
 
@@ -131,8 +132,3 @@ def _after(
         )
     is_bound = after.max_hosts or after.provider != before.provider
     return with_numbers(after, manager)[0] if is_bound else after
-
-
-def _changed(before: RunOptions, after: RunOptions) -> dict[str, Any]:
-    old, new = msgspec.to_builtins(before), msgspec.to_builtins(after)
-    return {name: new[name] for name in new if new[name] != old[name]}

@@ -77,7 +77,7 @@ def command(context: click.Context, sizes: bool, as_json: bool, out: str | None)
         note(f"no runs in {place.runs}: mngr tmr run tests/e2e starts one")
     width = max((len(row.run) for row in rows), default=0)
     for row in rows:
-        click.echo(printable(f"{row.run:<{width}}  {_size_words(row.sizes) if row.sizes else _words(row)}"))
+        click.echo(printable(f"{row.run:<{width}}  {_words(row)}"))
     if sizes and rows:
         known = [row.sizes for row in rows if row.sizes]
         total = sum(one.evidence + one.reports for one in known)
@@ -137,15 +137,13 @@ def _with_sizes(rows: list[RunRow], manager: mngr.Manager) -> list[RunRow]:
     return found
 
 
-def _size_words(sizes: RunSizes) -> str:
-    branches = "1 branch" if len(sizes.branches) == 1 else f"{len(sizes.branches)} branches"
-    parts = [f"{in_bytes(sizes.evidence)} and {in_bytes(sizes.reports)} of reports", branches]
-    parts += [f"{plural(len(sizes.agents), 'agent')}: {', '.join(sizes.agents)}"] if sizes.agents else []
-    parts += [f"snapshot {sizes.snapshot}"] if sizes.snapshot else []
-    return "; ".join(parts)
-
-
 def _words(row: RunRow) -> str:
+    if sizes := row.sizes:
+        branches = "1 branch" if len(sizes.branches) == 1 else f"{len(sizes.branches)} branches"
+        parts = [f"{in_bytes(sizes.evidence)} and {in_bytes(sizes.reports)} of reports", branches]
+        parts += [f"{plural(len(sizes.agents), 'agent')}: {', '.join(sizes.agents)}"] if sizes.agents else []
+        parts += [f"snapshot {sizes.snapshot}"] if sizes.snapshot else []
+        return "; ".join(parts)
     if row.problem:
         return row.problem
     when = strftime("%Y-%m-%d %H:%M", localtime(row.created_at))

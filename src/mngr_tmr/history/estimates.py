@@ -55,7 +55,12 @@ def estimate_spec(spec: RunSpec, runs: str, manager: mngr.Manager) -> RunEstimat
     to_run = [one for slug, one in estimate.tasks.items() if slug not in spec.skipped]
     total = total_of(to_run, options.slots) if spec.skipped else estimate.total
     dearest = max(price.input for price in mngr.model_prices(manager=manager).values())
-    fast = max(map(_fast_usd, prices.values()), default=dearest)
+    # Of a million tokens most are read from the cache, some written; in a long context if that costs more.
+    rates = [price.long_context or price for price in prices.values()]
+    reads = [one.input / 10 if one.cache_read is None else one.cache_read for one in rates]
+    fast = max(
+        (read + _WRITTEN_SHARE * one.output for read, one in zip(reads, rates, strict=True)), default=dearest
+    )
     return replace(estimate, total=total, fast_usd=fast, unpriced_usd=dearest)
 
 
@@ -75,13 +80,6 @@ def judge_rows(rows: Sequence[RowFacts]) -> list[bool]:
         for row in rows
         if row.estimate and row.usage.tokens
     ]
-
-
-def _fast_usd(price: mngr.Price) -> float:
-    """Of a million tokens: most are read from the cache, some written; in a long context if that costs more."""
-    rates = price.long_context or price
-    read = rates.input / 10 if rates.cache_read is None else rates.cache_read
-    return read + _WRITTEN_SHARE * rates.output
 
 
 def _known_usd(row: RowFacts) -> float | None:

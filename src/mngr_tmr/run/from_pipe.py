@@ -80,7 +80,9 @@ def read_lines(data: bytes) -> Arrivals:
             "; ".join(["no test came through the pipe", *problems[:3]]),
             hint="its lines come from: mngr tmr collect … | mngr create - | … | mngr tmr integrate -",
         )
-    lines = tuple(sorted(found.values(), key=_place))
+    # The order of collecting, as far as it is known: lines come as agents finish.
+    by_task = sorted((line.carried.task.file, line.carried.task.line, slug) for slug, line in found.items())
+    lines = tuple(found[slug] for _, _, slug in by_task)
     # What was asked, with what the agents turned out to be.
     runs = {line.carried.run.id: line.carried.run for line in lines}
     if len(runs) > 1:
@@ -119,12 +121,6 @@ def make_run_from_pipe(
     finally:
         journal.close()
     return folder
-
-
-def _place(line: Arrival) -> tuple[str, int, str]:
-    """The order of collecting, as far as it is known: lines come as agents finish."""
-    task = line.carried.task
-    return task.file, task.line, task.node_id
 
 
 def _arrival(fields: dict[str, Any]) -> Arrival:

@@ -164,7 +164,14 @@ def _show(call: Call, listing: Listing, shape: ListView, filter: Filter, *, name
         if agents:
             put_styled(shape.table(agents))
         elif not folded and not named:
-            output.note(_nothing(filter, listing))
+            silent = sum(host.state == HostState.UNREACHABLE for host in listing.hosts)
+            if silent:
+                hosts = "1 host" if silent == 1 else f"{silent} hosts"
+                output.note(f"No agent was seen, but {hosts} did not answer. See: mngr list --hosts")
+            elif filter.is_empty:
+                output.note("No agents yet. Make one: mngr create NAME -- PROGRAM ARGS   (mngr help create)")
+            else:
+                output.note("No agent matches. All of them: mngr list")
         for line in folded:
             put(line)
     elif output.format == JSON and not shape.fields:
@@ -201,16 +208,6 @@ def _runs_last(agents: Sequence[Agent], *, folds: bool) -> tuple[tuple[Agent, ..
 def _fields(agent: Agent, shape: ListView) -> Iterator[tuple[str, object]]:
     for name in shape.fields:
         yield name, msgspec.to_builtins(field_value(agent, name))
-
-
-def _nothing(filter: Filter, listing: Listing) -> str:
-    silent = sum(host.state == HostState.UNREACHABLE for host in listing.hosts)
-    if silent:
-        hosts = "1 host" if silent == 1 else f"{silent} hosts"
-        return f"No agent was seen, but {hosts} did not answer. See: mngr list --hosts"
-    if filter.is_empty:
-        return "No agents yet. Make one: mngr create NAME -- PROGRAM ARGS   (mngr help create)"
-    return "No agent matches. All of them: mngr list"
 
 
 def _show_hosts(call: Call, listing: Listing) -> None:

@@ -136,7 +136,12 @@ class Proofreader:
         if not helps[-1].text:
             return Proof(notes=(f"options not checked: {' '.join(path)} --help tells nothing",))
         unknown = [word for word in options if not _HOLES.search(word) and not is_known_option(word, helps)]
-        return Proof(findings=tuple(_no_option(path, word, helps) for word in unknown))
+        name, findings = " ".join(path), list[RuleFinding]()
+        for option in (word.split("=", 1)[0] for word in unknown):
+            hint = did_you_mean(option, helps[-1].options, else_hint=f"see: {name} --help", form="{}")
+            text = f"{name} has no option {option}; {hint}"
+            findings.append(RuleFinding(KNOWN_OPTION, "", text, command=name, what=option))
+        return Proof(findings=tuple(findings))
 
 
 def programs_used(blocks: Iterable[Block]) -> Counter[str]:
@@ -152,9 +157,3 @@ def program_under_test(blocks: Sequence[Block]) -> str:
     """The program that a tutorial is about: the one its own blocks call most; "" when they call none."""
     used = programs_used(block for block in blocks if not block.is_draft)
     return used.most_common(1)[0][0] if used else ""
-
-
-def _no_option(path: tuple[str, ...], word: str, helps: Sequence[Help]) -> RuleFinding:
-    name, option = " ".join(path), word.split("=", 1)[0]
-    hint = did_you_mean(option, helps[-1].options, else_hint=f"see: {name} --help", form="{}")
-    return RuleFinding(KNOWN_OPTION, "", f"{name} has no option {option}; {hint}", command=name, what=option)

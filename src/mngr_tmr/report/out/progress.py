@@ -79,7 +79,11 @@ class Progress:
         if self._live and now - self._drawn_at >= _REDRAW_S:
             self._drawn_at = now
             self._clear()
-            self._write(one_line(f"{clock(self._elapsed())} {summary(run)}")[: _columns(self._out)])
+            try:
+                cells = max(20, os.get_terminal_size(self._out.fileno()).columns - 1)
+            except OSError:
+                cells = 79
+            self._write(one_line(f"{clock(self._elapsed())} {summary(run)}")[:cells])
         elif not self._live and now - self._told_at >= _PLAIN_EVERY_S:
             self._told_at = now
             self._write(f"{clock(self._elapsed())} {summary(run)}\n")
@@ -186,10 +190,3 @@ def clock(seconds: float) -> str:
     minutes, rest = divmod(int(max(seconds, 0)), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
-
-
-def _columns(out: TextIO) -> int:
-    try:
-        return max(20, os.get_terminal_size(out.fileno()).columns - 1)
-    except OSError:
-        return 79

@@ -11,7 +11,7 @@ from mngr_tmr.engine.task_state import TaskPhase
 from mngr_tmr.report.data.causes import FailureCause, count_failures
 from mngr_tmr.report.data.counts import count_line, plural
 from mngr_tmr.report.data.escalations import RaisedEscalation
-from mngr_tmr.report.data.report_model import ReportModel, ReportState, RunReading
+from mngr_tmr.report.data.report_model import ReportModel, ReportState
 from mngr_tmr.report.out.progress import answer_command, clock
 from mngr_tmr.report.out.terminal import cause_line, printable
 
@@ -174,23 +174,21 @@ def _live(model: ReportModel, at: float) -> Iterable[LiveTask]:
     for row in (*model.section("needs_you"), *model.section("running")):
         if row.record is None:
             continue
-        phase, since = now.phases[row.task.slug]
+        slug = row.task.slug
+        phase, since = now.phases[slug]
+        doing = _SILENT if slug in now.silent else _LIMITED if slug in now.limited else _WORDS[phase]
         agent, asks = row.record.agent, row.record.asks
         attach = f"mngr connect {agent}" if phase == TaskPhase.WORKING and now.is_alive else ""
         yield LiveTask(
             row.task.node_id,
             agent,
-            f"needs you: {asks}" if asks else _doing(now, row.task.slug, phase),
+            f"needs you: {asks}" if asks else doing,
             max(at - since, 0.0),
             attach,
             asks,
             row.record.question,
             answer_command(agent, asks) if asks else "",
         )
-
-
-def _doing(now: RunReading, slug: str, phase: TaskPhase) -> str:
-    return _SILENT if slug in now.silent else _LIMITED if slug in now.limited else _WORDS[phase]
 
 
 def _urgency(live: LiveTask) -> tuple[int, float]:
