@@ -81,8 +81,7 @@ def pytest_configure_node(node: Any) -> None:
 @pytest.fixture
 def e2e(request: pytest.FixtureRequest) -> "Iterator[E2eSession]":
     """Runs commands in a world of this test's own: home, git repository, state; everything is written down."""
-    from mngr_e2e.session import alive, artifacts
-    from mngr_e2e.session.session import E2eSession
+    from mngr_e2e.session import alive, artifacts, session as sessions  # noqa: I001
 
     item, config = request.node, request.config
     runs = artifacts.runs_folder(str(config.rootpath), config.getoption("--e2e-artifacts"), os.environ)
@@ -101,7 +100,7 @@ def e2e(request: pytest.FixtureRequest) -> "Iterator[E2eSession]":
     if unknown := settings.keys() - _SETTINGS:
         known, named = (", ".join(sorted(names)) for names in (_SETTINGS, unknown))
         raise pytest.UsageError(f"mark e2e knows {known}, not {named}")
-    session = item.stash[_SESSION] = E2eSession(attempt, **settings)
+    session = item.stash[_SESSION] = sessions.E2eSession(attempt, **settings)
     # A test that cites its block in its docstring says so in its artifacts as well.
     session.cite_docstring(getattr(getattr(item, "function", None), "__doc__", None) or "")
     # Shows readers of the run that it goes on, until this process ends.

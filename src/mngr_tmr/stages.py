@@ -23,6 +23,7 @@ from mngr_tmr.copies.base_snapshot import make_base_snapshot, name_base_snapshot
 from mngr_tmr.copies.copies import Copies
 from mngr_tmr.engine.state import Observe, RunState
 from mngr_tmr.history.estimates import estimate_spec
+from mngr_tmr.model.alerts import NO_ALERTS, AlertTargets
 from mngr_tmr.model.facts import RunResumed
 from mngr_tmr.model.run import RunOptions, RunSpec, Secrets
 from mngr_tmr.report.data.counts import plural
@@ -31,7 +32,6 @@ from mngr_tmr.report.out.estimate_lines import first_lines
 from mngr_tmr.report.out.telemetry import send_trace
 from mngr_tmr.report.report import WrittenReport, write_report
 from mngr_tmr.report.reporter import Reporter
-from mngr_tmr.run.alerts import NO_ALERTS, AlertTargets
 from mngr_tmr.run.execution import Execution
 from mngr_tmr.run.from_pipe import PipeResults, make_run_from_pipe
 from mngr_tmr.run.integrate_run import integrate_run

@@ -101,9 +101,9 @@ def _try_what_it_says(newcomer: Newcomer, repo: Path, said: str) -> None:
 @pytest.mark.accept("U1", "P11", "P12")
 def test_an_interrupted_demo_leaves_nothing_running_and_the_next_one_starts_anew(newcomer: Newcomer) -> None:
     moments = (
-        ((), "slots 6/6", 2),
+        ((), "nothing to verify", 2),
         ((), "an agent for each test", 1),
-        (("--dir", "other", "--no-keep"), "slots 6/6", 1),
+        (("--dir", "other", "--no-keep"), "nothing to verify", 1),
     )
     for words, until, times in moments:
         demo = newcomer.start("demo", *words)
@@ -131,7 +131,7 @@ def _read_until(demo: "subprocess.Popen[str]", word: str) -> str:
 @pytest.mark.accept("U1")
 def test_what_a_killed_demo_left_goes_with_the_next_and_two_at_once_are_refused(newcomer: Newcomer) -> None:
     demo = newcomer.start("demo")
-    _read_until(demo, "slots 6/6")
+    _read_until(demo, "nothing to verify")
     second = newcomer(*ARGV, "demo")
     assert (second.code, "a demo is running in" in second.stderr) == (6, True), second
     demo.kill()

@@ -21,7 +21,6 @@ from mngr_tmr.report.data.sections import SECTIONS
 from mngr_tmr.report.out.progress import clock
 from mngr_tmr.report.out.summary import Summary, make_summary
 from mngr_tmr.report.out.terminal import printable
-from mngr_tmr.run.cleanup import find_leftovers
 from mngr_tmr.run_folder.folder import RunFolder, read_json, run_names
 from mngr_tmr.run_folder.liveness import has_fresh_summary, is_alive
 
@@ -123,6 +122,8 @@ def _summary(folder: RunFolder) -> Summary | None:
 
 def _with_sizes(rows: list[RunRow], manager: mngr.Manager) -> list[RunRow]:
     """The rows with their sizes; a run that cannot be read keeps its problem."""
+    from mngr_tmr.run.cleanup import find_leftovers  # loads much of what executes a run
+
     agents, found = mngr.list_agents(manager=manager).agents, []
     for row in rows:
         try:

@@ -12,8 +12,8 @@ import mngr
 from mngr_lib.suggest import did_you_mean
 from mngr_tmr.cli.limit_settings import LIMIT_KEYS, budget_options, changed_limits
 from mngr_tmr.cli.slots import with_numbers
+from mngr_tmr.model.alerts import AlertTargets
 from mngr_tmr.model.run import RunOptions, Secrets
-from mngr_tmr.run.alerts import AlertTargets
 
 F = TypeVar("F", bound=Callable[..., Any])
 

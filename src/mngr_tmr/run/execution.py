@@ -16,9 +16,10 @@ from mngr_tmr.engine.journal import read_journal
 from mngr_tmr.engine.loop import Loop
 from mngr_tmr.engine.state import Observe, RunState, fold
 from mngr_tmr.history.spending import used_today
+from mngr_tmr.model.alerts import NO_ALERTS, AlertTargets
 from mngr_tmr.model.entry import Entry
 from mngr_tmr.model.facts import DaySpent, RunInterrupted, RunResumed
-from mngr_tmr.run.alerts import NO_ALERTS, AlertTargets, send_alert
+from mngr_tmr.run.alerts import send_alert
 from mngr_tmr.run.end_hosts import end_idle_hosts
 from mngr_tmr.run.ends import end_steps, remove_leftovers, start_hosts, stop_all
 from mngr_tmr.run.integration_stage import Integrate, Tell, open_journal, run_stage

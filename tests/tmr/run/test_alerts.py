@@ -14,10 +14,11 @@ from tests.tmr.run.pipeline import KNOBS, UNCHANGED, Pipeline
 import mngr
 from mngr_tmr.cli.settings import alerts_of
 from mngr_tmr.engine.journal import read_journal
+from mngr_tmr.model.alerts import AlertTargets
 from mngr_tmr.model.entry import Entry
 from mngr_tmr.model.facts import CauseRepeated
 from mngr_tmr.model.limits import RunLimits
-from mngr_tmr.run.alerts import AlertTargets, send_alert
+from mngr_tmr.run.alerts import send_alert
 from mngr_tmr.run.execution import Execution
 from mngr_tmr.run_folder.redact import NOTHING_TO_HIDE, Redactor
 
