@@ -224,6 +224,10 @@ tar c notes | mngr exec fix-login -i -- tar x
 # no longer than this
 mngr exec fix-login --timeout 1s -- sleep 60
 
+# what it has changed since it began, committed or not
+mngr diff fix-login
+mngr diff fix-login --stat
+
 # its commits, as a branch of this repository; no file of yours is touched
 mngr pull fix-login
 

@@ -1,4 +1,4 @@
-"""What the live page's server answers: a gate, and behind it the page, its data and word of changes."""
+"""What the live page's server answers those that it lets in: the page, its data, and an event for each change."""
 
 import hmac
 import socket
@@ -22,12 +22,13 @@ from mngr_view.template import LIVE, Template
 
 HOSTS = ("127.0.0.1", "localhost", "[::1]")
 _LOOK_EVERY_S = 0.5
-_REST = 10
+# So many times as long as a look took it pauses before the next.
+_PAUSE_PER_LOOK = 10
 _TICK_S = 0.1
-_SAY_SOMETHING_S = 15.0
+_KEEP_ALIVE_S = 15.0
 _IDLE_S = 60.0
 _WORTH_COMPRESSING = 1_000
-_FAST = 3
+_FAST_LEVEL = 3
 _TEXT, _HTML, _JSON = "text/plain; charset=utf-8", "text/html; charset=utf-8", "application/json"
 _HEADERS = {
     "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
@@ -72,17 +73,17 @@ class Answer(Struct, frozen=True):
 
 
 class Site:
-    """The answers to those whom the gate let in. Several threads ask at once."""
+    """The answers to those that were let in. Several threads ask at once."""
 
     def __init__(
         self,
         source: Source,
         template: Template,
-        gate: AccessCheck,
+        access: AccessCheck,
         on_page: Callable[[], None] = lambda: None,
     ) -> None:
         """`on_page` is called whenever the page is given; streams of events end when `is_over` is set."""
-        self.gate, self.is_over = gate, threading.Event()
+        self.access, self.is_over = access, threading.Event()
         self._source, self._template, self._on_page = source, template, on_page
         self._version, self._look_at = "", 0.0
         self._looking = threading.Lock()
@@ -100,7 +101,7 @@ class Site:
         if "gzip" not in accepted or len(data) < _WORTH_COMPRESSING:
             return Answer(data, _JSON)
         headers = {"content-encoding": "gzip", "vary": "Accept-Encoding"}
-        return Answer(compress(data, _FAST), _JSON, headers=headers)
+        return Answer(compress(data, _FAST_LEVEL), _JSON, headers=headers)
 
     def changes(self, seen: str) -> Iterator[str]:
         """An event at once, for what changed before anyone listened, and then whenever something changes."""
@@ -110,7 +111,7 @@ class Site:
             if version != seen:
                 seen, sent_at = version, time.monotonic()
                 yield f"event: changed\nid: {version}\ndata: {{}}\n\n"
-            elif time.monotonic() - sent_at > _SAY_SOMETHING_S:
+            elif time.monotonic() - sent_at > _KEEP_ALIVE_S:
                 sent_at = time.monotonic()
                 yield ": still here\n\n"
             self.is_over.wait(_TICK_S)
@@ -131,7 +132,7 @@ class Site:
             if (began := time.monotonic()) >= self._look_at:
                 self._version = self._source.version()
                 took_s = time.monotonic() - began
-                self._look_at = time.monotonic() + max(_LOOK_EVERY_S, _REST * took_s)
+                self._look_at = time.monotonic() + max(_LOOK_EVERY_S, _PAUSE_PER_LOOK * took_s)
             return self._version
 
 
@@ -156,15 +157,15 @@ class Handler(BaseHTTPRequestHandler):
             self.close_connection = True
         # `self.path` has lost slashes: http.server merges those that it begins with.
         path = unquote(self.requestline.split()[1].partition("?")[0], errors="replace")
-        inner = self._site.gate.path_behind(path)
+        inner = self._site.access.path_behind(path)
         hosts, origins = (self.headers.get_all(name, []) for name in ("host", "origin"))
-        if why := self._site.gate.refusal(hosts, origins):
+        if why := self._site.access.refusal(hosts, origins):
             self._send(Answer(f"{why}\n".encode(), status=HTTPStatus.FORBIDDEN))
         elif inner is None:
             why = "open the whole address that was printed when this server started\n"
             self._send(Answer(why.encode(), status=HTTPStatus.FORBIDDEN))
         elif not inner:
-            to = {"location": f"/{self._site.gate.token}/"}
+            to = {"location": f"/{self._site.access.token}/"}
             self._send(Answer(b"", status=HTTPStatus.TEMPORARY_REDIRECT, headers=to))
         elif self.command not in ("GET", "HEAD"):
             self.close_connection = True

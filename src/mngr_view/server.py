@@ -30,11 +30,11 @@ def serve(
 
     frame = read_template(template)
     with _listen(port) as listening, ExitStack() as opened:
-        gate = AccessCheck(secrets.token_urlsafe(24), listening.getsockname()[1])
+        access = AccessCheck(secrets.token_urlsafe(24), listening.getsockname()[1])
         # A browser that got the page needs the file that led to it no more.
-        site = Site(source, frame, gate, on_page=opened.close)
+        site = Site(source, frame, access, on_page=opened.close)
         host = "[::1]" if listening.family == socket.AF_INET6 else "127.0.0.1"
-        url = f"http://{host}:{gate.port}/{gate.token}/"
+        url = f"http://{host}:{access.port}/{access.token}/"
         on_ready(url)
         if opens:
             open_file(opened.enter_context(redirect_file(url)))

@@ -42,7 +42,7 @@ def test_every_command_has_help_and_examples_that_are_its_own(name: str, command
 @pytest.mark.accept("U3")
 def test_help_on_topics_and_commands(mngr: Mngr) -> None:
     assert set(shipped_topics()) == set(
-        "address agent-types states exit-codes filters config env pipes transfers".split()
+        "address agent-types states exit-codes filters config env pipes policy transfers".split()
     )
     assert "124" in mngr.ok("help", "exit-codes").stdout
     assert mngr.ok("help", "stop").stdout == mngr.ok("stop", "--help").stdout

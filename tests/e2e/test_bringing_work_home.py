@@ -85,6 +85,23 @@ def test_a_command_that_takes_too_long_is_ended(e2e: E2eSession) -> None:
     assert agents(e2e)["fix-login"]["state"] == "RUNNING"
 
 
+def test_changes_are_shown_committed_or_not(e2e: E2eSession) -> None:
+    e2e.write_tutorial_block("""
+        # what it has changed since it began, committed or not
+        mngr diff fix-login
+        mngr diff fix-login --stat
+    """)
+    given(e2e, "mngr create fix-login -- bash")
+    commit(e2e, "fix-login", "login.txt")
+    given(e2e, "mngr exec fix-login 'echo not yet committed >draft.txt'")
+    result = e2e.run("mngr diff fix-login")
+    expect(result).to_succeed()
+    expect(result.stdout).to_contain("+++ b/login.txt")
+    expect(result.stdout).to_contain("+not yet committed")
+    expect(e2e.run("mngr diff fix-login --stat").stdout).to_contain("2 files changed")
+    assert git(e2e, "status", "--porcelain") == ""
+
+
 def test_commits_come_home_as_a_branch(e2e: E2eSession) -> None:
     e2e.write_tutorial_block("""
         # its commits, as a branch of this repository; no file of yours is touched

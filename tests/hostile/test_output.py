@@ -155,6 +155,7 @@ def calls(agents: Agents) -> dict[str, list[tuple[str, ...]]]:
         "events": [*both, (loud, forged), (loud, "--format", "{kind}\\t{data}")],
         "capture": [*both, (loud, forged), (loud, "--full"), (loud, "--format", "{screen}"), (EVIL,)],
         "transcript": [*both, (talker,), (talker, loud), (talker, "--format", "{role}\\t{text}")],
+        "diff": [*both, (loud, "--stat"), (loud, "--", EVIL), (loud, "--format", "{text}"), (EVIL,)],
         "usage": [(), ("--by", "agent"), ("--since", EVIL)],
         "doctor": [()],
         "gc": [("--dry-run",)],

@@ -209,7 +209,7 @@ def check_costs(loop: Loop) -> None:
 def check_estimate(loop: Loop, done: Done) -> None:
     """Said before the first launch, and beside what was used after it; every task had the prior."""
     assert "estimate: 80k to 200k tokens, $0.40 to $1.00 at 2 slots" in done.stderr
-    assert "by the prior of 20k to 50k tokens an agent; input price of claude-opus-4-8" in done.stderr
+    assert "without a past run: 20k to 50k tokens an agent; input price of claude-opus-4-8" in done.stderr
     answers = sum(map(len, loop.replies.values()))
     used = f"used {tokens(11_600 * answers)} tokens, ${_COST_USD * answers:.2f}, "
     assert used in done.stdout

@@ -7,8 +7,7 @@ import msgspec
 from mngr.actions.explain import explain
 from mngr.actions.rows import Row, key_of
 from mngr.cli.call import Call
-from mngr.cli.render import put
-from mngr.cli.table import state_text
+from mngr.cli.render import put, state_text
 from mngr.model.agent import Agent
 from mngr_lib.safe_text import one_line
 

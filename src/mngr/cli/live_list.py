@@ -10,8 +10,8 @@ from mngr.actions.list import Listing, look_and_list
 from mngr.actions.notify import notify
 from mngr.cli.call import Call
 from mngr.cli.reader import while_read
-from mngr.cli.render import put, put_styled
-from mngr.cli.table import agents_table, needs_me, state_text
+from mngr.cli.render import put, put_styled, state_text
+from mngr.cli.table import agents_table, needs_me
 from mngr.cli.terminal_text import columns, wants_colour
 from mngr.model.agent import Agent
 from mngr.process import wait_until

@@ -11,7 +11,7 @@ from msgspec import Struct
 from mngr.cli.records import as_record, fields_of
 from mngr.cli.terminal_text import paint, wants_colour
 from mngr.errors import MngrError, UsageError, did_you_mean
-from mngr.model.agent import Change
+from mngr.model.agent import Agent, AgentState, Change
 from mngr_lib.safe_text import one_line, raw, safe_lines, writing
 
 HUMAN, JSON, JSONL = "human", "json", "jsonl"
@@ -152,6 +152,18 @@ def discard(number: int) -> None:
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, number)
     os.close(null)
+
+
+def state_text(agent: Agent) -> str:
+    """The state and its one important detail."""
+    if agent.state == AgentState.WAITING and agent.waiting_reason:
+        return f"WAITING ({agent.waiting_reason.replace('_', ' ')})"
+    if agent.state == AgentState.DONE:
+        how = agent.signal or (str(agent.exit_code) if agent.exit_code is not None else "?")
+        return f"DONE ({how})"
+    if agent.state in (AgentState.UNKNOWN, AgentState.STOPPED) and agent.why and agent.why != "stopped":
+        return f"{agent.state} ({agent.why})"
+    return str(agent.state)
 
 
 def change_text(done: str, change: Change, *, unchanged: str = "") -> str:

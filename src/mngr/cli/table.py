@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
+from mngr.cli.render import state_text
 from mngr.cli.terminal_text import fit, paint, width
 from mngr.model.agent import Agent, AgentState
 from mngr_lib.safe_text import one_line
@@ -75,18 +76,6 @@ def align(
             texts.append((paint_cell(number - 1, column, text) if paint_cell else text) + padding)
         lines.append(_GAP.join(texts).rstrip())
     return "\n".join(lines)
-
-
-def state_text(agent: Agent) -> str:
-    """The state and its one important detail."""
-    if agent.state == AgentState.WAITING and agent.waiting_reason:
-        return f"WAITING ({agent.waiting_reason.replace('_', ' ')})"
-    if agent.state == AgentState.DONE:
-        how = agent.signal or (str(agent.exit_code) if agent.exit_code is not None else "?")
-        return f"DONE ({how})"
-    if agent.state in (AgentState.UNKNOWN, AgentState.STOPPED) and agent.why and agent.why != "stopped":
-        return f"{agent.state} ({agent.why})"
-    return str(agent.state)
 
 
 def labels_text(labels: dict[str, str]) -> str:

@@ -5,12 +5,11 @@ import re
 
 from mngr.errors import UsageError
 
-# One fixed length: a process is found by `grep MNGR_AGENT_ID=<id>`, which has no end anchor.
-_ID = re.compile(r"agent-[0-9a-f]{32}\Z")
-_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9])?\Z")
-_BAD_BRANCH = re.compile(
-    r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/\.|^[-./]|\.lock(?:/|\Z)|\./|[/.]\Z|^@\Z|^HEAD\Z"
-)
+# Sets and no patterns: compiling these would be a hundredth of the time of `create`.
+_HEX = frozenset("0123456789abcdef")
+_LETTERS_AND_DIGITS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
+_IN_NAMES = _LETTERS_AND_DIGITS | {"-", "_"}
+_NOT_IN_BRANCHES = frozenset(map(chr, range(33))) | frozenset("\x7f~^:?*[\\")
 
 _ADJECTIVES = (
     "amber brave brisk calm clear coral eager early fair fleet fond fresh gentle glad green happy keen kind late "
@@ -30,16 +29,28 @@ def new_agent_id() -> str:
 
 
 def is_agent_id(text: str) -> bool:
-    return _ID.match(text) is not None
+    # One fixed length: a process is found by `grep MNGR_AGENT_ID=<id>`, which has no end anchor.
+    return len(text) == 38 and text.startswith("agent-") and _HEX.issuperset(text[6:])
 
 
 def is_valid_name(text: str) -> bool:
-    return _NAME.match(text) is not None
+    return (
+        0 < len(text) <= 63
+        and _IN_NAMES.issuperset(text)
+        and text[0] in _LETTERS_AND_DIGITS
+        and text[-1] in _LETTERS_AND_DIGITS
+    )
 
 
 def is_valid_branch(text: str) -> bool:
     """Whether git takes the text for the name of a branch."""
-    return bool(text) and _BAD_BRANCH.search(text) is None
+    return (
+        text not in ("", "@", "HEAD")
+        and _NOT_IN_BRANCHES.isdisjoint(text)
+        and not text.startswith(("-", ".", "/"))
+        and not text.endswith(("/", ".", ".lock"))
+        and not any(part in text for part in ("..", "@{", "//", "/.", "./", ".lock/"))
+    )
 
 
 def check_name(text: str, what: str = "agent name") -> str:

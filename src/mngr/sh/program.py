@@ -1,7 +1,6 @@
 """Loads shell programs from their files, with the libraries and exit codes that they name; passes and quotes values."""
 
 import os
-import re
 from functools import cache
 
 from mngr.errors import UsageError
@@ -12,8 +11,7 @@ _LIBRARIES = os.path.join(_PACKAGE, "sh", "lib")
 READ_AND_RUN = ("sh", "-c", 'eval "$(cat)"', "mngr")
 """Reads a whole program from stdin, then runs it: what it starts cannot read the rest, and `ps` shows none of it."""
 
-# Compiled at the first use: most commands load one program.
-_CODE = r'"?\$EXIT_([A-Z_]+)"?'
+_EXIT = '"$EXIT_'
 _USES = "# uses: "
 
 
@@ -27,7 +25,11 @@ def load(name: str) -> str:
     """
     parts: dict[str, str] = {}
     _collect(os.path.join(_PACKAGE, f"{name}.sh"), parts)
-    return re.sub(_CODE, lambda code: str(NUMBERS[code[1]]), "".join(parts.values()))
+    head, *pieces = "".join(parts.values()).split(_EXIT)
+    for piece in pieces:
+        name, _, rest = piece.partition('"')
+        head += f"{NUMBERS[name]}{rest}"
+    return head
 
 
 def program(name: str, /, **values: str | int) -> str:

@@ -1,7 +1,6 @@
 """`run.sh`: an agent's directory, environment and command as quoted data, and nothing evaluated."""
 
 import os
-import re
 from collections.abc import Mapping, Sequence
 
 import msgspec
@@ -13,7 +12,6 @@ from mngr.store.paths import AgentPaths
 from mngr.store.rules import UnfitError
 from mngr.store.untrusted import decode
 
-_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 # Shells give these a meaning of their own: the first ones are exported last, when our shell needs them no more. What
 # a shell refuses, changes or cannot name reaches the program through another one, which reads it from the run file.
 _LAST = frozenset("IFS ENV BASH_ENV PS1 PS2 PS4 PWD OLDPWD OPTARG".split())
@@ -128,7 +126,7 @@ def check_argv(argv: Sequence[str]) -> None:
 
 def is_plain(name: str) -> bool:
     """Whether a shell can `export` a variable of this name without giving it a meaning of its own."""
-    return _PLAIN.match(name) is not None and name not in _SPECIAL
+    return name.isascii() and name.isidentifier() and name not in _SPECIAL
 
 
 # A byte becomes the character of the same number, so that any bytes survive JSON.

@@ -1,7 +1,6 @@
 """Where the work comes from: a folder of this machine, and what git says about it."""
 
 import os
-import re
 from itertools import chain, count
 
 import msgspec
@@ -17,7 +16,7 @@ DEFAULT_BRANCH = ":mngr/*"
 
 # rev-parse repeats a flag it does not know: a separator that no path can fake, newlines included.
 _MARK = "--mngr-mark"
-_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
+_HEX = frozenset("0123456789abcdef")
 
 
 class BranchChoice(Struct, frozen=True):
@@ -53,7 +52,7 @@ def check_branch(name: str) -> str:
 
 def is_commit_id(text: str) -> bool:
     """Whether a text is a whole object id, and so means nothing else to git."""
-    return _COMMIT.match(text) is not None
+    return len(text) in (40, 64) and _HEX.issuperset(text)
 
 
 def find_source(
@@ -97,7 +96,7 @@ def find_source(
         path=path, common_dir=bare_and_common.partition("\n")[2], include_dirty=include_dirty, top=top
     )
     lines = rest.rstrip("\n").split("\n")
-    if not _COMMIT.match(lines[0]):
+    if not is_commit_id(lines[0]):
         return _without_commits(source, base)
     source = msgspec.structs.replace(source, head=lines[0], head_branch=_short(lines[-1]))
     return _from_base(source, base, done, lines[1] if len(lines) == 3 else "") if base else source
@@ -113,7 +112,7 @@ def _without_commits(source: WorkSource, base: str) -> WorkSource:
 
 
 def _from_base(source: WorkSource, base: str, done: Completed, commit: str) -> WorkSource:
-    if done.code or not _COMMIT.match(commit):
+    if done.code or not is_commit_id(commit):
         names = git(source.path, "for-each-ref", "--format=%(refname:short)").text.splitlines()
         hint = did_you_mean(base, names, else_hint="it must be a branch, a tag or a commit: git branch -a")
         raise UsageError(f'no commit "{base}" in {source.top}', hint=hint)

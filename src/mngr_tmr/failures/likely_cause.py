@@ -31,7 +31,7 @@ _RULES: tuple[tuple[CauseKind, re.Pattern[str]], ...] = (
             r"|\boverloaded\w*"
             r"|\b(?:quota|usage limits?|tokens per minute|requests per minute|spending limits?|request limits?)\b"
             r"|(?:hit|reached|exceeded|exhausted|limiting)\W.{0,40}\b(?:limits?|requests|capacity)\b"
-            r"|insufficient_quota|RESOURCE_EXHAUSTED|throttl\w+|credit balance|retry[- ]after",
+            r"|insufficient_quota|RESOURCE_EXHAUSTED|throttl\w+|retry[- ]after",
             re.I,
         ),
     ),

@@ -65,7 +65,7 @@ def test_without_a_past_the_prior_has_the_price_of_the_model_that_was_asked_for(
         f"  {OLD}: 20k to 50k tokens, $0.10 to $0.25 (no past run)",
         f"  {NEW}: 20k to 50k tokens, $0.10 to $0.25 (no past run)",
         "estimate: 40k to 100k tokens, $0.20 to $0.50 at 2 slots",
-        "  from 2 tests by the prior of 20k to 50k tokens an agent; input price of claude-opus-4-8",
+        "  from 2 tests without a past run: 20k to 50k tokens an agent; input price of claude-opus-4-8",
     ]
 
 

@@ -17,8 +17,7 @@ from mngr.cli.create_options import request_from_words, with_create_options
 from mngr.cli.editor import message_text
 from mngr.cli.option_groups import RequestOption
 from mngr.cli.options import connect_command_option, dry_run_option, jobs_option
-from mngr.cli.render import JSON, with_notes
-from mngr.cli.table import state_text
+from mngr.cli.render import JSON, state_text, with_notes
 from mngr.cli.verb import verb
 from mngr.errors import ExitCode, UsageError
 from mngr.model.agent import Change

@@ -14,8 +14,8 @@ from mngr.cli.call import Call
 from mngr.cli.options import Chosen, timeout_option, with_targets
 from mngr.cli.outcome import TargetOutcome, report
 from mngr.cli.reader import while_read
+from mngr.cli.render import state_text
 from mngr.cli.stdin import Item
-from mngr.cli.table import state_text
 from mngr.cli.targets import Meant, find
 from mngr.cli.verb import verb
 from mngr.errors import ExitCode, MngrError, TimedOutError

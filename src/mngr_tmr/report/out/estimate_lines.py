@@ -44,7 +44,7 @@ def total_lines(spec: RunSpec, estimate: RunEstimate) -> Iterable[str]:
         parts.append(f"{plural(count, 'test')} by {plural(suite, 'past task')} of other tests")
     if count := counts["prior"]:
         low, high = (tokens(one) for one in spec.options.limits.context_tokens)
-        parts.append(f"{plural(count, 'test')} by the prior of {low} to {high} tokens an agent")
+        parts.append(f"{plural(count, 'test')} without a past run: {low} to {high} tokens an agent")
     at = f"; {_price_words(spec, estimate)}" if counts["prior"] or estimate.total.usd is None else ""
     past = " (median to 95th percentile)" if counts["test"] or counts["suite"] else ""
     yield f"  from {', '.join(parts)}{past}{at}"
