@@ -8,6 +8,9 @@ from msgspec import Struct
 from mngr_tmr.engine.clock import clock_time
 from mngr_tmr.engine.state import RunState
 
+# How long all tests wait for the run at the base commit, which tells those that fail alike.
+BASE_WAIT_S = 300.0
+
 WaitReason = Literal["stopped", "paused", "window", "base", "same_failure", "budget", "breaker"]
 
 
@@ -45,11 +48,13 @@ def _closed(run: RunState, _slug: str, now: float) -> Wait | None:
     return Wait("window", text) if now < until else None
 
 
-def _same_failure(run: RunState, slug: str, _now: float) -> Wait | None:
-    """One agent first for tests that fail alike: before the base is measured any two may."""
+def _same_failure(run: RunState, slug: str, now: float) -> Wait | None:
+    """One agent first for tests that fail alike; before the base is measured any two may, and that may take long."""
     if not run.options.limits.group:
         return None
-    if run.base == "unknown" and not run.groups.is_known and len(run.tasks) > 1:
+    begun = run.in_flight.get(("base", ""))
+    is_soon = begun is None or now - begun.at < BASE_WAIT_S
+    if run.base == "unknown" and not run.groups.is_known and len(run.tasks) > 1 and is_soon:
         return Wait("base", "waits for the tests at the base commit")
     first, is_tried = run.groups.first_for(run.tasks[slug], run.tasks)
     if not first:

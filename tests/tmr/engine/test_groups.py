@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 from tests.tmr.engine.test_simulation import KNOBS, Disk, KilledError, be_down, make_spec, run_on
 
-from mngr_tmr.engine.admission import wait_of
+from mngr_tmr.engine.admission import BASE_WAIT_S, wait_of
 from mngr_tmr.engine.decide import decide
 from mngr_tmr.engine.simulated import SimWorld
 from mngr_tmr.engine.state import RunState, fold
@@ -50,7 +50,12 @@ def check_groups(spec: RunSpec, world: SimWorld, disk: Disk) -> None:
     run, had = RunState(spec), {group: list[str]() for group in world.alike}
     for entry in disk.entries:
         if (entry.step, entry.kind) == ("launch", "intended"):
-            assert run.groups.is_known, "launched before the base was measured"
+            base = run.in_flight.get(("base", ""))
+            is_late = base is not None and entry.at - base.at >= BASE_WAIT_S
+            assert run.groups.is_known or is_late, "launched before the base was measured"
+            if is_late:
+                run.apply(entry)
+                continue
             first = had.get(next((one for one in world.alike if entry.task in one), ()), [])
             if entry.task not in first:
                 busy = [slug for slug in first[:2] if slug in run.live or slug in run.to_verify]
@@ -200,6 +205,18 @@ def test_a_run_whose_base_cannot_be_measured_holds_nothing_back() -> None:
 
 
 @pytest.mark.accept("O19")
+def test_a_base_that_takes_long_is_waited_for_five_minutes() -> None:
+    run = RunState(make_spec(3))
+    (base,) = decide(run, 0)
+    assert (base.step, base.kind) == ("base", "intended")
+    run.apply(base)
+    wait = wait_of(run, run.spec.tasks[0].slug, BASE_WAIT_S - 1)
+    assert wait is not None
+    assert wait.reason == "base"
+    assert {entry.step for entry in decide(run, BASE_WAIT_S - 1)} == set()
+    assert {entry.step for entry in decide(run, BASE_WAIT_S)} == {"launch"}
+
+
 def test_a_first_one_that_turns_out_to_be_flaky_is_waited_for_and_no_longer() -> None:
     alike = FailureGroup("E  boom", (A, B, C))
     run = fold(SPEC, [Entry(1, "base", "intended"), Entry(2, "base", "noted", fact=BaseFailures((alike,)))])
