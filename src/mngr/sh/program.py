@@ -11,7 +11,7 @@ _LIBRARIES = os.path.join(_PACKAGE, "sh", "lib")
 READ_AND_RUN = ("sh", "-c", 'eval "$(cat)"', "mngr")
 """Reads a whole program from stdin, then runs it: what it starts cannot read the rest, and `ps` shows none of it."""
 
-_EXIT = '"$EXIT_'
+_EXIT, _IN_EXIT_NAMES = "$EXIT_", "ABCDEFGHIJKLMNOPQRSTUVWXYZ_"
 _USES = "# uses: "
 
 
@@ -25,10 +25,14 @@ def load(name: str) -> str:
     """
     parts: dict[str, str] = {}
     _collect(os.path.join(_PACKAGE, f"{name}.sh"), parts)
+    # No pattern: compiling one would take longer than all the rest.
     head, *pieces = "".join(parts.values()).split(_EXIT)
     for piece in pieces:
-        name, _, rest = piece.partition('"')
-        head += f"{NUMBERS[name]}{rest}"
+        rest = piece.lstrip(_IN_EXIT_NAMES)
+        number = NUMBERS[piece.removesuffix(rest)]
+        if head.endswith('"') and rest.startswith('"'):
+            head, rest = head[:-1], rest[1:]
+        head += f"{number}{rest}"
     return head
 
 

@@ -52,8 +52,8 @@ def _same_failure(run: RunState, slug: str, now: float) -> Wait | None:
     """One agent first for tests that fail alike; before the base is measured any two may, and that may take long."""
     if not run.options.limits.group:
         return None
-    begun = run.in_flight.get(("base", ""))
-    is_soon = begun is None or now - begun.at < BASE_WAIT_S
+    base = run.in_flight.get(("base", ""))
+    is_soon = base is None or now - base.at < BASE_WAIT_S
     if run.base == "unknown" and not run.groups.is_known and len(run.tasks) > 1 and is_soon:
         return Wait("base", "waits for the tests at the base commit")
     first, is_tried = run.groups.first_for(run.tasks[slug], run.tasks)

@@ -217,6 +217,7 @@ def test_a_base_that_takes_long_is_waited_for_five_minutes() -> None:
     assert {entry.step for entry in decide(run, BASE_WAIT_S)} == {"launch"}
 
 
+@pytest.mark.accept("O19")
 def test_a_first_one_that_turns_out_to_be_flaky_is_waited_for_and_no_longer() -> None:
     alike = FailureGroup("E  boom", (A, B, C))
     run = fold(SPEC, [Entry(1, "base", "intended"), Entry(2, "base", "noted", fact=BaseFailures((alike,)))])
