@@ -24,6 +24,8 @@ def change(mngr: Mngr, script: str) -> None:
 
 def test_a_pipe_gets_what_git_apply_takes(foo: Mngr, tmp_path: Path) -> None:
     change(foo, "printf 'a\\r\\n\\377\\n' >odd; printf 'x\\0y' >binary; git rm -q file.txt")
+    for form in ("json", "jsonl", "{text}"):
+        assert "+\ufffd" in foo.ok("diff", "foo", "--format", form).stdout
     patch = tmp_path / "patch"
     text = diff("foo", manager=foo.world.manager()).text
     patch.write_bytes(text.encode("utf-8", "surrogateescape"))

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from mngr.actions.creation_record import verified_spec
 from mngr.actions.destroy import source_of
 from mngr.actions.manager import Manager, default_manager
 from mngr.actions.targets import Target, resolve_one
@@ -21,7 +22,10 @@ FORMS = {"": "", "stat": "--stat=120", "names": "--name-only"}
 
 
 class AgentDiff(Struct, frozen=True):
-    """The changes of an agent since `base` as git shows them; empty text: there are none."""
+    """The changes of an agent since `base` as git shows them; empty text: there are none.
+
+    Bytes of the text that are no UTF-8 are surrogates, as Python has them in file names.
+    """
 
     agent: Agent
     base: str
@@ -45,8 +49,9 @@ def diff(
     """
     if form not in FORMS:
         raise UsageError(f'no form of a diff "{form}"', hint='"", "stat" or "names"')
-    row = resolve_one(default_manager(manager), agent)
-    spec = row.spec
+    manager = default_manager(manager)
+    row = resolve_one(manager, agent)
+    spec = verified_spec(row, manager) or row.spec
     if spec.base_commit and not is_commit_id(spec.base_commit):
         raise MngrError(f'"{spec.name}" names no commit that it started from')
     place = checkout_of(row.host, spec.work_dir, spec.transfer, source_of(spec))

@@ -4,6 +4,7 @@ import os
 import sys
 
 import click
+from msgspec.structs import replace
 
 from mngr.actions.diff import AgentDiff, diff
 from mngr.actions.targets import agent_of_directory
@@ -51,7 +52,9 @@ def command(
     if call.output.is_human:
         _show(found, form)
     else:
-        call.output.one(found, lambda: "")
+        # JSON holds no bytes that are no UTF-8.
+        text = os.fsencode(found.text).decode(errors="replace")
+        call.output.one(replace(found, text=text), lambda: "")
     return ExitCode.FAILED if exit_code and found.text else ExitCode.DONE
 
 
