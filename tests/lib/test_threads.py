@@ -55,20 +55,19 @@ def test_jobs_run_at_the_same_time_and_their_results_are_in_order() -> None:
 
 
 def test_no_more_jobs_than_allowed_run_at_the_same_time() -> None:
-    running: list[int] = []
-    most = []
-    three = threading.Barrier(3, timeout=60)
+    three, fourth = threading.Barrier(3, timeout=60), threading.Event()
 
-    def job(number: int) -> int:
-        running.append(number)
-        most.append(len(running))
+    def job(number: int) -> bool:
+        if number == 3:
+            fourth.set()
+            return True
         three.wait()
-        time.sleep(0.02)
-        running.remove(number)
-        return number
+        is_there = fourth.wait(0.2)
+        three.wait()
+        return is_there
 
-    assert run_all([partial(job, number) for number in range(9)], at_once=3) == list(range(9))
-    assert max(most) == 3
+    jobs = [partial(job, number) for number in range(4)]
+    assert run_all(jobs, at_once=3) == [False, False, False, True], "the fourth waits until one has ended"
 
 
 def test_the_first_error_is_raised_when_all_jobs_have_ended() -> None:
