@@ -1,4 +1,4 @@
-"""What each field of a record from a host must be; `untrusted` asks before it hands the record on."""
+"""What each field of a record from a host must be; `untrusted` checks records with these."""
 
 import re
 from collections.abc import Callable, Mapping

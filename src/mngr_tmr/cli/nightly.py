@@ -72,7 +72,7 @@ def command(
     dry_run: bool,
     **flags: Any,
 ) -> int:
-    """A run for a scheduler: starts one when it is due and nothing is in the way, and prints one line of outcome.
+    """A run for a scheduler: starts one when it is due and nothing forbids it, and prints one line with the outcome.
 
     Nothing is started while another one is going on, while the branch of an earlier one waits for a review (neither
     merged, nor deleted, nor marked with --reviewed), or before --every has passed since the last one began. Call it as
@@ -126,7 +126,7 @@ def _run(place: Place, paths: tuple[str, ...], settings: dict[str, Any]) -> int:
 
 
 def _why_not(place: Place, prefix: str, every: str, base: str) -> str:
-    """What is in the way of another run; empty when nothing is."""
+    """Why no run is started now; empty when one may be."""
     names = [
         name for name in run_names(place.runs) if re.fullmatch(rf"{re.escape(prefix)}-\d{{8}}(-\d+)?", name)
     ]

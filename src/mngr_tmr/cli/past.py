@@ -21,7 +21,7 @@ def ask_past(runs: str, question: Question[T]) -> T:
 
 
 def add_to_past(folder: RunFolder) -> None:
-    """Adds a run that has ended to the index; what is in the way is a line for the user."""
+    """Adds a run that has ended to the index; an error is a line for the user."""
     runs, name = os.path.split(folder.path)
     add_to_index(runs, name, _facts, lambda line: note(printable(line)))
 

@@ -10,7 +10,7 @@ from mngr_lib.suggest import did_you_mean
 
 COMMANDS = {
     "run": "collect tests, an agent for each, one branch and one page back",
-    "nightly": "a run for a scheduler, unless something is in the way",
+    "nightly": "a run for a scheduler, unless one goes on or waits for a review",
     "resume": "go on with a run that was interrupted or paused",
     "pause": "launch no more agents in a run that goes on",
     "set": "change options of a run that goes on: slots, timeout, budget",

@@ -64,7 +64,7 @@ def ask_index(runs: str, question: Question[T], read: ReadFacts, say: Say) -> T:
 
 
 def add_to_index(runs: str, run: str, read: ReadFacts, say: Say) -> None:
-    """Brings the index up to date with one run that has ended; what is in the way is said, and nothing else happens."""
+    """Brings the index up to date with one run that has ended; an error is told, and the run goes on."""
     try:
         with hold(os.path.join(runs, _LOCK), _WAIT_AT_END_S) as is_ours:
             if is_ours:

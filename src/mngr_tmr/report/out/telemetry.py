@@ -20,7 +20,7 @@ _INTERNAL, _OK, _ERROR = 1, 1, 2
 
 
 def send_trace(endpoint: str, folder: RunFolder, model: ReportModel) -> str:
-    """Sends the run to a collector; what was in the way, in words, or an empty text."""
+    """Sends the run to a collector. The error message; empty when it was sent."""
     import http.client  # only those who export load it
 
     parts = urlsplit(endpoint)
