@@ -66,6 +66,8 @@ def test_a_new_local_file_is_hidden_from_git_and_the_project_file_is_not(files: 
     [
         ("prefx", "a"),
         ("prefix", "a b"),
+        ("prefix", "-x"),
+        ("prefix", "_x"),
         ("agent_types.a.args", "x"),
         ("a..b", "1"),
     ],

@@ -37,7 +37,11 @@ TEXTS_BY_NAME = ValueKind(
 PREFIX = ValueKind(
     "at most 32 letters, digits, - and _, with a letter first",
     lambda value: (
-        _is_text(value) and len(value) <= 32 and value.isascii() and value.replace("-", "_").isidentifier()
+        _is_text(value)
+        and len(value) <= 32
+        and value.isascii()
+        and value[:1].isalpha()
+        and value.replace("-", "_").isidentifier()
     ),
 )
 
